@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# Every verb of the project; `./build.sh help` lists them. CI runs the same.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+PYTHON=${PYTHON:-python3}
+VENV_PYTHON=.venv/bin/python
+JOBS=${JOBS:-$(nproc)}
+export PYTHONDONTWRITEBYTECODE=${PYTHONDONTWRITEBYTECODE:-1}
+
+# shellcheck source=tools/setup.sh
+source tools/setup.sh
+# shellcheck source=tools/compile.sh
+source tools/compile.sh
+
+usage() {
+    cat <<'TEXT'
+usage: ./build.sh VERB [ARGUMENT …]
+
+  setup                 install what is missing: Debian packages, .venv
+  gen [--check]         write the generated files (or only compare)
+  build [PART …]        native, wasm, wasm-second, py; without PART: native wasm py
+  build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
+  check                 formatters, linters, types, layers, generated files; < 20 s
+  test [NAME …]         all that CI runs, or the named parts (test --list)
+  test full [ARG …]     the large matrices
+  fuzz [ARG …]          libFuzzer targets
+  bench [NAME …]        measurements against peers
+  demo                  set up, build, and show it at work
+  clean [all]           remove what was built (all: .venv too)
+TEXT
+}
+
+say() { printf '\n== %s\n' "$*"; }
+
+# Runs a script of the tree, or says that it is not there.
+run_script() { # path argument…
+    [ -e "$1" ] || {
+        echo "build.sh: $1 is missing" >&2
+        return 1
+    }
+    "$VENV_PYTHON" "$@"
+}
+
+verb_gen() {
+    setup
+    run_script core/format/generate.py "$@"
+    run_script wasm/layout.py "$@"
+}
+
+verb_build() {
+    local part
+    setup
+    if [ "${1:-}" = variant ]; then
+        [ $# -ge 2 ] || {
+            usage
+            return 2
+        }
+        build_c_tests "$2"
+        return
+    fi
+    [ $# -gt 0 ] || set -- native wasm py
+    for part in "$@"; do
+        echo "build $part"
+        case $part in
+        native) build_native ;;
+        wasm)
+            build_wasm
+            "$VENV_PYTHON" wasm/check.py build/wasm
+            ;;
+        wasm-second)
+            build_wasm_second
+            "$VENV_PYTHON" wasm/check.py --no-toolchain build/wasm-second
+            ;;
+        py) build_py ;;
+        *)
+            echo "build.sh: unknown part $part (native wasm wasm-second py)" >&2
+            return 2
+            ;;
+        esac
+    done
+}
+
+verb_test() {
+    case ${1:-} in
+    full)
+        shift
+        verb_build native wasm py
+        run_script tests/full/run.py "$@"
+        ;;
+    *)
+        setup
+        run_script tools/run_tests.py "$@"
+        ;;
+    esac
+}
+
+verb_demo() {
+    local start=$SECONDS
+    verb_build py
+    "$VENV_PYTHON" -m isotok demo
+    say "demo: $((SECONDS - start)) s, setup and build included"
+}
+
+verb_clean() {
+    rm -rf build py_host/isotok/data/*.wasm py_host/isotok/_native*.so
+    find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 -r rm -rf
+    rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
+    if [ "${1:-}" = all ]; then rm -rf .venv; fi
+}
+
+main() {
+    local verb=${1:-help}
+    [ $# -eq 0 ] || shift
+    case $verb in
+    setup) setup ;;
+    gen | build | test | demo | clean) "verb_$verb" "$@" ;;
+    check)
+        setup
+        build_native
+        run_script tools/check.py "$@"
+        ;;
+    fuzz)
+        setup
+        run_script tests/fuzz/run.py "$@"
+        ;;
+    bench)
+        verb_build native wasm py
+        run_script bench/run.py "$@"
+        ;;
+    help | --help | -h) usage ;;
+    *)
+        usage >&2
+        return 2
+        ;;
+    esac
+}
+
+main "$@"

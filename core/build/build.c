@@ -1,0 +1,186 @@
+/* The public functions of the model compiler. The build lives at the start of the
+ * caller's memory, its arena behind it. See isotok_build.h. */
+#include "isotok_build.h"
+
+#include "read_arrays.h"
+#include "write_blob.h"
+
+typedef enum phase { EMPTY, ARRAYS, SOURCE, CHECKED, FAILED } phase;
+
+struct isotok_build {
+    isotok__work work;
+    isotok__spec spec;
+    isotok__arrays arrays;
+    isotok__plan plan;
+    phase phase;
+};
+
+/* Copies the error out; a build that failed stays failed. */
+static isotok_status finish_call(isotok_build *build, isotok_status status,
+                                 isotok_error *out_error)
+{
+    if (status != ISOTOK_OK && status != ISOTOK_NEED_OUTPUT) {
+        build->phase = FAILED;
+    }
+    if (status != ISOTOK_OK && out_error != NULL) {
+        uint32_t size = out_error->size;
+        *out_error = build->work.error;
+        out_error->size = size;
+        out_error->status = status;
+    }
+    return status;
+}
+
+/* An error without a build to keep it. */
+static isotok_status refuse(isotok_error *out_error, isotok_status status, uint32_t what,
+                            uint64_t need)
+{
+    if (out_error != NULL) {
+        out_error->status = status;
+        out_error->what = what;
+        out_error->index = ISOTOK__NO_INDEX;
+        out_error->offset = 0;
+        out_error->need = need;
+    }
+    return status;
+}
+
+static bool is_little_endian(void)
+{
+    const uint32_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+isotok_status isotok_build_init(void *memory, size_t memory_size, isotok_build **out_build,
+                                isotok_error *out_error)
+{
+    size_t head = isotok__align_up(sizeof(isotok_build), ISOTOK_ALIGN);
+    if (!is_little_endian()) {
+        return refuse(out_error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ENDIAN, 0);
+    }
+    if (memory == NULL || out_build == NULL) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
+    }
+    if (!isotok__is_aligned(memory, ISOTOK_ALIGN)) {
+        return refuse(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BUILD_MEMORY, 0);
+    }
+    if (memory_size < 4096) {
+        return refuse(out_error, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_BUILD_MEMORY, 1u << 16);
+    }
+    isotok_build *build = memory;
+    memset(build, 0, sizeof *build);
+    isotok__work_init(&build->work, (uint8_t *)memory + head, memory_size - head);
+    isotok__spec_init(&build->spec);
+    build->spec.parity = ISOTOK_PARITY_ISOTOK;
+    *out_build = build;
+    return ISOTOK_OK;
+}
+
+/* A first guess at the memory of the whole build, so that one retry is enough: about
+ * 16 bytes for each byte of a model file (pieces, sort, trie, pairs). */
+static void hint(isotok__work *work, size_t source_size)
+{
+    if (source_size < SIZE_MAX / 32) {
+        work->need_hint = ((size_t)1 << 20) + 16 * source_size;
+    }
+}
+
+static uint32_t kind_of(isotok__span source)
+{
+    bool is_blob = source.size >= 4 && isotok__load_u32(source.data) == ISOTOK__MAGIC;
+    return is_blob ? ISOTOK_SOURCE_PACKED : ISOTOK_SOURCE_SENTENCEPIECE;
+}
+
+isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void *bytes,
+                                  size_t size, isotok_error *out_error)
+{
+    isotok__work *work;
+    isotok_status status;
+    static const uint8_t empty = 0;
+    isotok__span source = { size == 0 ? &empty : bytes, size };
+    if (build == NULL || source.data == NULL) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
+    }
+    if (build->phase != EMPTY) {
+        return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_SOURCE_KIND, 0);
+    }
+    work = &build->work;
+    hint(work, size);
+    kind = kind == ISOTOK_SOURCE_AUTO ? kind_of(source) : kind;
+    build->phase = SOURCE;
+    build->spec.parity = ISOTOK_PARITY_SENTENCEPIECE;
+    if (kind == ISOTOK_SOURCE_SENTENCEPIECE) {
+        status = isotok__read_sentencepiece(work, &build->spec, source);
+    } else if (kind == ISOTOK_SOURCE_PACKED) {
+        status = isotok__read_packed(work, &build->spec, source);
+    } else {
+        status = isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SOURCE_KIND, kind, 0);
+    }
+    return finish_call(build, status, out_error);
+}
+
+isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data,
+                               size_t count, isotok_error *out_error)
+{
+    if (build == NULL) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
+    }
+    if (build->phase != EMPTY && build->phase != ARRAYS) {
+        return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_FIELD, 0);
+    }
+    build->phase = ARRAYS;
+    return finish_call(build,
+                       isotok__arrays_set(&build->work, &build->arrays, &build->spec, field, data,
+                                          count),
+                       out_error);
+}
+
+/* Check and passes: once, whatever is written afterwards. */
+static isotok_status compile(isotok_build *build)
+{
+    isotok_status status = ISOTOK_OK;
+    if (build->phase != SOURCE) {
+        hint(&build->work, build->arrays.piece_text.size + 8 * build->arrays.piece_count);
+        status = isotok__arrays_finish(&build->work, &build->arrays, &build->spec);
+    }
+    if (status == ISOTOK_OK) {
+        status = isotok__spec_check(&build->work, &build->spec);
+    }
+    if (status == ISOTOK_OK) {
+        status = isotok__plan_make(&build->work, &build->spec, &build->plan);
+    }
+    return status;
+}
+
+isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out, size_t capacity,
+                                  size_t *out_size, isotok_error *out_error)
+{
+    isotok_status status = ISOTOK_OK;
+    if (build == NULL || out_size == NULL || (out == NULL && capacity != 0)) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
+    }
+    if (form != ISOTOK_FORM_BLOB && form != ISOTOK_FORM_PACKED) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0);
+    }
+    if (!isotok__is_aligned(out, ISOTOK_ALIGN)) {
+        return refuse(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BLOB_ADDRESS, 0);
+    }
+    if (build->phase == FAILED) {
+        return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_SOURCE_KIND, 0);
+    }
+    *out_size = 0;
+    if (build->phase != CHECKED) {
+        status = compile(build);
+        build->phase = CHECKED;
+    }
+    if (status == ISOTOK_OK) {
+        status = isotok__blob_write(&build->work, &build->spec, &build->plan, form, out, capacity,
+                                    out_size);
+    }
+    if (status == ISOTOK_NEED_OUTPUT) {
+        return refuse(out_error, status, ISOTOK_WHAT_BUILD_OUTPUT, *out_size);
+    }
+    return finish_call(build, status, out_error);
+}

@@ -1,0 +1,70 @@
+/* isotok_build.h: the model compiler. A foreign model file, a packed model or flat
+ * arrays go in; the bytes of a blob (or of a packed model) come out. It is the only
+ * code that writes them. Its own module: isotok-build.wasm, or linked natively.
+ *
+ * All memory is the caller's: one arena, given to isotok_build_init. Where it is too
+ * small, a call returns ISOTOK_NEED_SCRATCH with error.need = a size to start over with.
+ * Sources and arrays are borrowed until isotok_build_finish has returned.
+ * The same model gives the same bytes on every host. */
+#ifndef ISOTOK_BUILD_H
+#define ISOTOK_BUILD_H
+
+#include "isotok.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct isotok_build isotok_build;
+
+enum { ISOTOK_SOURCE_AUTO = 0, ISOTOK_SOURCE_SENTENCEPIECE = 1, ISOTOK_SOURCE_PACKED = 2 };
+enum { ISOTOK_FORM_BLOB = 0, ISOTOK_FORM_PACKED = 1 };
+
+/* Fields of a model given as arrays (isotok_build_set). Piece i is piece_text[sum of
+ * sizes before i ..]. Scalars are arrays of one element. */
+enum {
+    ISOTOK_FIELD_PIECE_TEXT = 1,     /* uint8[bytes], U+2581 kept */
+    ISOTOK_FIELD_PIECE_SIZES = 2,    /* uint16[V], bytes of each piece */
+    ISOTOK_FIELD_SCORES = 3,         /* float[V] */
+    ISOTOK_FIELD_TYPES = 4,          /* uint8[V], ISOTOK_NORMAL … ; default all NORMAL */
+    ISOTOK_FIELD_ALGORITHM = 5,      /* uint32[1], ISOTOK_UNIGRAM … */
+    ISOTOK_FIELD_PARITY = 6,         /* uint32[1]; default ISOTOK_PARITY_ISOTOK */
+    ISOTOK_FIELD_NORMALIZER_FLAGS = 7,   /* uint32[1], ISOTOK_NORM_… */
+    ISOTOK_FIELD_CHARSMAP = 8,       /* uint8[bytes], precompiled_charsmap */
+    ISOTOK_FIELD_DENORMALIZER_FLAGS = 9, /* uint32[1] */
+    ISOTOK_FIELD_DENORMALIZER_CHARSMAP = 10, /* uint8[bytes]; empty: no denormalizer */
+    ISOTOK_FIELD_UNK_SURFACE = 11,   /* uint8[bytes]; default " U+2047 " */
+    ISOTOK_FIELD_BYTE_FALLBACK = 12, /* uint32[1] */
+    ISOTOK_FIELD_BOS_PIECE = 13,     /* uint8[bytes]; default "<s>" */
+    ISOTOK_FIELD_EOS_PIECE = 14,     /* uint8[bytes]; default "</s>" */
+    ISOTOK_FIELD_PAD_PIECE = 15      /* uint8[bytes]; default "<pad>" */
+};
+
+/* Starts a build in `memory` (64-aligned, at least 4,096 bytes). */
+ISOTOK_API(isotok_build_init)
+isotok_status isotok_build_init(void *memory, size_t memory_size, isotok_build **out_build,
+                                isotok_error *out_error);
+
+/* Reads a model file. Errors name what, the piece (index) and the byte (offset). */
+ISOTOK_API(isotok_build_source)
+isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void *bytes,
+                                  size_t size, isotok_error *out_error);
+
+/* Sets one field; `count` elements. */
+ISOTOK_API(isotok_build_set)
+isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data,
+                               size_t count, isotok_error *out_error);
+
+/* Checks the model as SentencePiece's loader does and writes it to `out` (64-aligned).
+ * NEED_OUTPUT: *out_size is the size wanted; call again with that much. */
+ISOTOK_API(isotok_build_finish)
+isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out, size_t capacity,
+                                  size_t *out_size, isotok_error *out_error);
+
+/* Text for a status or what, as isotok_name. */
+ISOTOK_API(isotok_build_name) const char *isotok_build_name(uint32_t kind, int32_t number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

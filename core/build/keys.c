@@ -1,0 +1,240 @@
+/* Which pieces go into which trie, in which form and order. See plan.h.
+ *
+ * Internal text: with compact_space every U+2581 is one byte 0x20. That is possible where
+ * the normalizer turns every space into U+2581, no trie piece holds a space, and pieces
+ * and replacements are well-formed, so that U+2581 cannot be half of anything. */
+#include "plan.h"
+#include "sort.h"
+#include "text.h"
+
+static isotok_status fail_twice(isotok__work *work, const isotok__spec *spec, uint32_t id)
+{
+    return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_PIECE_TWICE, id,
+                              isotok__piece_offset(spec, id));
+}
+
+static bool has_space(isotok__span piece)
+{
+    for (size_t i = 0; i < piece.size; i++) {
+        if (piece.data[i] == 0x20) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* compact and whole_text, which depend on the trie pieces' bytes. */
+static void classify(const isotok__spec *spec, isotok__plan *plan)
+{
+    bool spaces = false;
+    bool well_formed = true;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        isotok__span piece = isotok__piece(spec, id);
+        if (piece.size > plan->max_piece_bytes) {
+            plan->max_piece_bytes = (uint32_t)piece.size;
+        }
+        if (isotok__is_matched(spec, id)) {
+            spaces |= has_space(piece);
+            well_formed = well_formed && isotok__well_formed(piece.data, piece.size);
+        }
+    }
+    plan->compact = (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0 && !spaces &&
+                    well_formed && plan->charsmap.well_formed;
+    plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
+    bool cuttable = well_formed && plan->charsmap.well_formed;
+    plan->features |= cuttable ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
+}
+
+typedef bool selects(const isotok__spec *spec, uint32_t id);
+
+static bool is_other(const isotok__spec *spec, uint32_t id)
+{
+    return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
+}
+
+static bool is_user_defined(const isotok__spec *spec, uint32_t id)
+{
+    return spec->types[id] == ISOTOK_USER_DEFINED;
+}
+
+/* Sorted pieces: item i's text is pool[items[i].begin .. ends[items[i].id]). */
+typedef struct sorted {
+    isotok__sort_item *items;
+    uint32_t count;
+    const uint8_t *pool;
+    const uint32_t *ends;
+} sorted;
+
+static uint32_t count_selected(const isotok__spec *spec, selects *select, uint64_t *out_bytes)
+{
+    uint32_t count = 0;
+    *out_bytes = 0;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (select(spec, id)) {
+            count++;
+            *out_bytes += isotok__piece(spec, id).size;
+        }
+    }
+    return count;
+}
+
+/* Sorts the selected pieces; all memory is temp. */
+static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, selects *select,
+                                 bool compact, sorted *out)
+{
+    uint64_t bytes;
+    uint32_t count = count_selected(spec, select, &bytes);
+    uint8_t *pool = isotok__temp(work, (size_t)bytes + 1, 1);
+    uint32_t *ends = isotok__temp(work, spec->vocab_size, sizeof *ends);
+    isotok__sort_item *items = isotok__temp(work, count, sizeof *items);
+    isotok__sort_item *spare = isotok__temp(work, count, sizeof *spare);
+    if (work->error.status != ISOTOK_OK) {
+        return work->error.status;
+    }
+    uint32_t at = 0;
+    uint32_t made = 0;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (select(spec, id)) {
+            isotok__span piece = isotok__piece(spec, id);
+            uint32_t size =
+                (uint32_t)isotok__to_internal(piece.data, piece.size, compact, pool + at);
+            items[made++] =
+                (isotok__sort_item){ isotok__prefix_of(pool + at, size), at, id };
+            at += size;
+            ends[id] = at;
+        }
+    }
+    isotok__sort(items, spare, count, pool, ends);
+    *out = (sorted){ items, count, pool, ends };
+    return ISOTOK_OK;
+}
+
+/* Whether SentencePiece keeps both of two pieces with the same text: it has one map for
+ * visible and one for reserved pieces, except for bpe, which has one for all. */
+static bool may_share_text(const isotok__spec *spec, uint32_t a, uint32_t b)
+{
+    return spec->algorithm != ISOTOK_BPE &&
+           isotok__is_visible(spec->types[a]) != isotok__is_visible(spec->types[b]);
+}
+
+/* Refuses equal texts; of several the one that comes first in the source. Equal items are
+ * in id order, so a forbidden pair shows within three neighbours. */
+static isotok_status check_twice(isotok__work *work, const isotok__spec *spec, const sorted *s)
+{
+    uint32_t first = ISOTOK__NO_INDEX;
+    for (uint32_t i = 1; i < s->count; i++) {
+        for (uint32_t back = 1; back <= 2 && back <= i; back++) {
+            if (isotok__sort_same(&s->items[i - back], &s->items[i], s->pool, s->ends) &&
+                !may_share_text(spec, s->items[i - back].id, s->items[i].id) &&
+                s->items[i].id < first) {
+                first = s->items[i].id;
+            }
+        }
+    }
+    return first == ISOTOK__NO_INDEX ? ISOTOK_OK : fail_twice(work, spec, first);
+}
+
+/* The sorted texts end to end, as keys for a double array. */
+static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *out_keys,
+                            uint32_t **out_ids)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        bytes += s->ends[s->items[i].id] - s->items[i].begin;
+    }
+    uint8_t *text = isotok__keep(work, bytes + 1, 1);
+    uint32_t *ends = isotok__keep(work, s->count, sizeof *ends);
+    uint32_t *ids = isotok__keep(work, s->count, sizeof *ids);
+    if (work->error.status != ISOTOK_OK) {
+        return work->error.status;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t size = s->ends[s->items[i].id] - s->items[i].begin;
+        memcpy(text + at, s->pool + s->items[i].begin, size);
+        at += size;
+        ends[i] = at;
+        ids[i] = s->items[i].id;
+    }
+    *out_keys = (isotok__keys){ text, ends, s->count };
+    *out_ids = ids;
+    return ISOTOK_OK;
+}
+
+static isotok_status make_trie_keys(isotok__work *work, const isotok__spec *spec,
+                                    isotok__plan *plan)
+{
+    size_t mark = isotok__temp_begin(work);
+    sorted s;
+    isotok_status status = sort_pieces(work, spec, isotok__is_matched, plan->compact, &s);
+    if (status == ISOTOK_OK) {
+        status = check_twice(work, spec, &s);
+    }
+    if (status == ISOTOK_OK) {
+        status = gather(work, &s, &plan->keys, &plan->key_ids);
+    }
+    isotok__temp_end(work, mark);
+    return status;
+}
+
+/* other_ids; reserved pieces before an UNUSED one of the same text. */
+static isotok_status make_other_ids(isotok__work *work, const isotok__spec *spec,
+                                    isotok__plan *plan)
+{
+    size_t mark = isotok__temp_begin(work);
+    sorted s;
+    isotok_status status = sort_pieces(work, spec, is_other, false, &s);
+    if (status == ISOTOK_OK) {
+        status = check_twice(work, spec, &s);
+    }
+    if (status == ISOTOK_OK) {
+        plan->other_ids = isotok__keep(work, s.count, sizeof *plan->other_ids);
+        status = work->error.status;
+    }
+    for (uint32_t i = 0; status == ISOTOK_OK && i < s.count; i++) {
+        uint32_t id = s.items[i].id;
+        plan->other_ids[i] = id;
+        if (i > 0 && isotok__sort_same(&s.items[i - 1], &s.items[i], s.pool, s.ends) &&
+            spec->types[id] != ISOTOK_UNUSED) {
+            plan->other_ids[i] = s.items[i - 1].id;
+            plan->other_ids[i - 1] = id;
+        }
+        plan->other_count = i + 1;
+    }
+    isotok__temp_end(work, mark);
+    return status;
+}
+
+/* User-defined pieces in canonical text, for the normalizer; value = id + 1. */
+static isotok_status make_user_trie(isotok__work *work, const isotok__spec *spec,
+                                    isotok__plan *plan)
+{
+    size_t mark = isotok__temp_begin(work);
+    isotok__keys keys;
+    uint32_t *ids;
+    sorted s;
+    isotok_status status = sort_pieces(work, spec, is_user_defined, false, &s);
+    if (status == ISOTOK_OK && s.count > 0) {
+        status = gather(work, &s, &keys, &ids);
+        if (status == ISOTOK_OK) {
+            status = isotok__double_array_build(work, &keys, &plan->user_trie);
+        }
+        for (uint32_t slot = 0; status == ISOTOK_OK && slot < plan->user_trie.slots; slot++) {
+            isotok__node *node = &plan->user_trie.nodes[slot];
+            node->value = node->value == ISOTOK__NO_INDEX ? 0 : ids[node->value] + 1;
+        }
+        plan->features |= ISOTOK__FEATURE_BIT(USER_DEFINED);
+    }
+    isotok__temp_end(work, mark);
+    return status;
+}
+
+isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
+{
+    classify(spec, plan);
+    isotok_status status = make_trie_keys(work, spec, plan);
+    if (status == ISOTOK_OK) {
+        status = make_other_ids(work, spec, plan);
+    }
+    return status == ISOTOK_OK ? make_user_trie(work, spec, plan) : status;
+}

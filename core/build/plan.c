@@ -1,0 +1,119 @@
+/* The passes in their order, and the small sections. See plan.h. */
+#include "plan.h"
+
+/* Kinds of operations, FORMAT.md section 7. */
+enum { NORMALIZE_SENTENCEPIECE = 1, DECODE_SENTENCEPIECE = 1, DECODE_DENORMALIZE = 2 };
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The charsmaps and the bounds that follow from them and from the pieces. An ill-formed
+ * byte and an escaped space become three bytes; four bytes hold any character. */
+static isotok_status plan_charsmaps(isotok__work *work, const isotok__spec *spec,
+                                    isotok__plan *plan)
+{
+    isotok_status status =
+        isotok__charsmap_read(work, spec->charsmap, spec->charsmap_at,
+                              (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0, &plan->charsmap);
+    if (status == ISOTOK_OK) {
+        status = isotok__charsmap_read(work, spec->denormalizer_charsmap, spec->denormalizer_at,
+                                       (spec->denormalizer_flags & ISOTOK__NORM_ESCAPE) != 0,
+                                       &plan->denormalizer);
+    }
+    plan->max_expansion =
+        larger(3, larger(plan->charsmap.max_expansion, plan->denormalizer.max_expansion));
+    plan->max_key_bytes =
+        larger(4, larger(plan->charsmap.max_key_bytes, plan->denormalizer.max_key_bytes));
+    return status;
+}
+
+/* User-defined pieces are keys of the normalizer as well. */
+static void bound_user_defined(const isotok__spec *spec, isotok__plan *plan)
+{
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (spec->types[id] == ISOTOK_USER_DEFINED) {
+            plan->max_key_bytes =
+                larger(plan->max_key_bytes, (uint32_t)isotok__piece(spec, id).size);
+        }
+    }
+}
+
+static isotok_status plan_start_set(isotok__work *work, isotok__plan *plan)
+{
+    if (plan->charsmap.units == NULL && plan->user_trie.nodes == NULL) {
+        return ISOTOK_OK;
+    }
+    plan->start_set = isotok__keep(work, ISOTOK__START_WORDS, sizeof *plan->start_set);
+    if (plan->start_set != NULL) {
+        isotok__start_set(&plan->charsmap, &plan->user_trie, plan->start_set);
+    }
+    return work->error.status;
+}
+
+static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec,
+                                   isotok__plan *plan)
+{
+    if (!spec->byte_fallback) {
+        return ISOTOK_OK;
+    }
+    plan->byte_ids = isotok__keep(work, 256, sizeof *plan->byte_ids);
+    for (uint32_t id = 0; plan->byte_ids != NULL && id < spec->vocab_size; id++) {
+        if (spec->types[id] == ISOTOK_BYTE) {
+            plan->byte_ids[isotok__byte_of_piece(isotok__piece(spec, id))] = id;
+        }
+    }
+    return work->error.status;
+}
+
+static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
+{
+    uint32_t charsmap = plan->charsmap.units != NULL;
+    plan->operations[0] = (struct isotok__operation){
+        NORMALIZE_SENTENCEPIECE, spec->normalizer_flags & ISOTOK__NORM_ALL, charsmap, 0
+    };
+    plan->operations[1] = (struct isotok__operation){
+        DECODE_SENTENCEPIECE,
+        spec->normalizer_flags & (ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES), 0, 0
+    };
+    plan->operations[2] = (struct isotok__operation){
+        DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0
+    };
+}
+
+/* The bits that the spec alone decides. */
+static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan)
+{
+    uint64_t features = (uint64_t)1 << (spec->algorithm - 1);
+    features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
+    features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;
+    features |= spec->byte_fallback ? ISOTOK__FEATURE_BIT(BYTE_FALLBACK) : 0;
+    return features;
+}
+
+isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    isotok_status status = plan_charsmaps(work, spec, plan);
+    if (status != ISOTOK_OK) {
+        return status;
+    }
+    plan->features = spec_features(spec, plan);
+    bound_user_defined(spec, plan);
+    plan_operations(spec, plan);
+    status = isotok__plan_keys(work, spec, plan);
+    if (status == ISOTOK_OK) {
+        status = isotok__plan_trie(work, spec, plan);
+    }
+    if (status == ISOTOK_OK && spec->algorithm == ISOTOK_BPE) {
+        status = isotok__plan_merges(work, spec, plan);
+    }
+    if (status == ISOTOK_OK) {
+        status = isotok__plan_pairs(work, plan);
+    }
+    if (status == ISOTOK_OK) {
+        status = plan_start_set(work, plan);
+    }
+    return status == ISOTOK_OK ? plan_byte_ids(work, spec, plan) : status;
+}

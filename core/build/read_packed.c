@@ -1,0 +1,293 @@
+/* Packed form (FORMAT.md section 8) -> ModelSpec. The bytes are not trusted and need no
+ * alignment: every offset is checked, every section copied. */
+#define ISOTOK__BLOB_FIELDS
+#include "blob_gen.h"
+#include "plan.h"
+#include "xxh64.h"
+
+/* The FlatBuffer behind the header; offsets count from `base`. */
+typedef struct buffer {
+    isotok__work *work;
+    const uint8_t *base;
+    uint64_t size;
+    uint64_t vtable, table;
+    uint32_t vtable_size, table_size;
+} buffer;
+
+/* A vector as it lies in the source. */
+typedef struct vector {
+    const uint8_t *data;
+    uint32_t count;
+} vector;
+
+static isotok_status corrupt(isotok__work *work, uint32_t what, uint32_t index, uint64_t offset)
+{
+    return isotok__build_fail(work, ISOTOK_E_CORRUPT, what, index, offset);
+}
+
+static isotok_status check_features(isotok__work *work, uint64_t features)
+{
+    uint64_t unknown = features & ~ISOTOK__FEATURES_KNOWN;
+    if (unknown != 0) {
+        return isotok__build_fail(work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
+                                  (uint32_t)__builtin_ctzll(unknown), ISOTOK__HEADER_FEATURES);
+    }
+    if (!(features & ISOTOK__FEATURE_BIT(PACKED))) {
+        return isotok__build_fail(work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_SOURCE_KIND,
+                                  ISOTOK__NO_INDEX, ISOTOK__HEADER_FEATURES);
+    }
+    return ISOTOK_OK;
+}
+
+static isotok_status check_header(isotok__work *work, isotok__span source)
+{
+    const uint8_t *p = source.data;
+    if (source.size < ISOTOK__HEADER_SIZE + 8 || isotok__load_u32(p) != ISOTOK__MAGIC) {
+        return corrupt(work, ISOTOK_WHAT_HEADER, ISOTOK__NO_INDEX, 0);
+    }
+    uint32_t format = isotok__load_u32(p + ISOTOK__HEADER_FORMAT);
+    if (format != ISOTOK_FORMAT_VERSION) {
+        return isotok__build_fail(work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FORMAT, format,
+                                  ISOTOK__HEADER_FORMAT);
+    }
+    if (isotok__load_u64(p + ISOTOK__HEADER_TOTAL_SIZE) != source.size) {
+        return corrupt(work, ISOTOK_WHAT_TOTAL_SIZE, ISOTOK__NO_INDEX, ISOTOK__HEADER_TOTAL_SIZE);
+    }
+    if (isotok__xxh64(p + ISOTOK__HEADER_FEATURES, source.size - ISOTOK__HEADER_FEATURES, 0) !=
+        isotok__load_u64(p + ISOTOK__HEADER_CHECKSUM)) {
+        return corrupt(work, ISOTOK_WHAT_CHECKSUM, ISOTOK__NO_INDEX, ISOTOK__HEADER_CHECKSUM);
+    }
+    return check_features(work, isotok__load_u64(p + ISOTOK__HEADER_FEATURES));
+}
+
+static uint32_t load_u16(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8;
+}
+
+static isotok_status open_buffer(buffer *b, isotok__span source)
+{
+    b->base = source.data + ISOTOK__HEADER_SIZE;
+    b->size = source.size - ISOTOK__HEADER_SIZE;
+    b->table = isotok__load_u32(b->base);
+    bool ok = isotok__load_u32(b->base + 4) == ISOTOK__MAGIC && b->table + 4 <= b->size;
+    if (ok) {
+        int64_t vtable = (int64_t)b->table - (int32_t)isotok__load_u32(b->base + b->table);
+        b->vtable = (uint64_t)vtable;
+        ok = vtable >= 8 && b->vtable + 4 <= b->size;
+    }
+    if (ok) {
+        b->vtable_size = load_u16(b->base + b->vtable);
+        b->table_size = load_u16(b->base + b->vtable + 2);
+        ok = b->vtable_size >= 4 && b->vtable + b->vtable_size <= b->size &&
+             b->table_size >= 4 && b->table + b->table_size <= b->size;
+    }
+    return ok ? ISOTOK_OK
+              : corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, ISOTOK__NO_INDEX, ISOTOK__HEADER_SIZE);
+}
+
+/* The field's four bytes in the table, 0 = absent; false: outside. */
+static bool find_field(const buffer *b, uint32_t field, uint64_t *out_at)
+{
+    uint32_t slot = isotok__blob_fields[field].vtable_slot_offset;
+    uint32_t inside = slot + 2 <= b->vtable_size ? load_u16(b->base + b->vtable + slot) : 0;
+    *out_at = inside == 0 ? 0 : b->table + inside;
+    return inside == 0 || (inside >= 4 && inside + 4 <= b->table_size);
+}
+
+static isotok_status read_scalar(const buffer *b, uint32_t field, uint32_t *out)
+{
+    uint64_t at;
+    if (!find_field(b, field, &at)) {
+        return corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, field, ISOTOK__HEADER_SIZE + b->vtable);
+    }
+    *out = at == 0 ? isotok__blob_fields[field].default_bits : isotok__load_u32(b->base + at);
+    return ISOTOK_OK;
+}
+
+static isotok_status read_vector(const buffer *b, uint32_t field, vector *out)
+{
+    uint64_t at;
+    bool ok = find_field(b, field, &at);
+    *out = (vector){ b->base, 0 };
+    if (ok && at != 0) {
+        at += isotok__load_u32(b->base + at);
+        ok = at + 4 <= b->size;
+        if (ok) {
+            out->count = isotok__load_u32(b->base + at);
+            out->data = b->base + at + 4;
+            ok = (uint64_t)out->count * isotok__blob_fields[field].element_size <=
+                 b->size - at - 4;
+        }
+    }
+    return ok ? ISOTOK_OK
+              : corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, field, ISOTOK__HEADER_SIZE + b->vtable);
+}
+
+/* ---- Into the spec --------------------------------------------------------------- */
+
+static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t features)
+{
+    isotok_status status = read_scalar(b, ISOTOK__FIELD_ALGORITHM, &spec->algorithm);
+    if (status == ISOTOK_OK) {
+        status = read_scalar(b, ISOTOK__FIELD_VOCAB_SIZE, &spec->vocab_size);
+    }
+    if (status == ISOTOK_OK) {
+        status = read_scalar(b, ISOTOK__FIELD_BOS_ID, &spec->bos_id);
+    }
+    if (status == ISOTOK_OK) {
+        status = read_scalar(b, ISOTOK__FIELD_EOS_ID, &spec->eos_id);
+    }
+    if (status == ISOTOK_OK) {
+        status = read_scalar(b, ISOTOK__FIELD_PAD_ID, &spec->pad_id);
+    }
+    spec->ids_given = true;
+    spec->byte_fallback = (features & ISOTOK__FEATURE_BIT(BYTE_FALLBACK)) != 0;
+    if (status == ISOTOK_OK && spec->vocab_size > ISOTOK__MAX_VOCAB) {
+        status = isotok__build_fail(b->work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_VOCAB_LARGE,
+                                    spec->vocab_size, 0);
+    }
+    return status;
+}
+
+/* Ends from sizes; they must fill the text. */
+static isotok_status take_sizes(const buffer *b, isotok__spec *spec, const vector *sizes,
+                                uint32_t text_size)
+{
+    uint64_t end = 0;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        end += load_u16(sizes->data + 2 * (size_t)id);
+        spec->piece_ends[id] = (uint32_t)end;
+    }
+    return end == text_size ? ISOTOK_OK
+                            : corrupt(b->work, ISOTOK_WHAT_FIELD, ISOTOK__FIELD_PIECE_SIZES, 0);
+}
+
+static isotok_status take_pieces(const buffer *b, isotok__spec *spec)
+{
+    static const uint32_t fields[4] = { ISOTOK__FIELD_PIECE_TEXT, ISOTOK__FIELD_PIECE_SIZES,
+                                        ISOTOK__FIELD_SCORES, ISOTOK__FIELD_TYPES };
+    size_t v = spec->vocab_size;
+    vector in[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        isotok_status status = read_vector(b, fields[i], &in[i]);
+        if (status == ISOTOK_OK && i > 0 && in[i].count != v) {
+            status = corrupt(b->work, ISOTOK_WHAT_FIELD, fields[i], 0);
+        }
+        if (status != ISOTOK_OK) {
+            return status;
+        }
+    }
+    spec->piece_text = in[0].data;
+    spec->piece_ends = isotok__keep(b->work, v, sizeof *spec->piece_ends);
+    spec->scores = isotok__keep(b->work, v, sizeof *spec->scores);
+    spec->types = isotok__keep(b->work, v, sizeof *spec->types);
+    if (b->work->error.status != ISOTOK_OK) {
+        return b->work->error.status;
+    }
+    memcpy(spec->scores, in[2].data, v * sizeof *spec->scores);
+    memcpy(spec->types, in[3].data, v);
+    return take_sizes(b, spec, &in[1], in[0].count);
+}
+
+/* Units and pool put together again as precompiled_charsmap. */
+static isotok_status take_charsmap(const buffer *b, uint32_t units_field, uint32_t text_field,
+                                   isotok__span *out)
+{
+    vector units;
+    vector text;
+    isotok_status status = read_vector(b, units_field, &units);
+    if (status == ISOTOK_OK) {
+        status = read_vector(b, text_field, &text);
+    }
+    if (status != ISOTOK_OK || (units.count == 0 && text.count == 0)) {
+        return status;
+    }
+    uint32_t bytes = units.count * 4;
+    uint8_t *joined = isotok__keep(b->work, 4 + (size_t)bytes + text.count, 1);
+    if (joined == NULL) {
+        return b->work->error.status;
+    }
+    memcpy(joined, &bytes, 4);
+    memcpy(joined + 4, units.data, bytes);
+    memcpy(joined + 4 + bytes, text.data, text.count);
+    *out = (isotok__span){ joined, 4 + (size_t)bytes + text.count };
+    return ISOTOK_OK;
+}
+
+/* One operation of a list: {kind, flags, section, argument}. */
+static isotok_status take_operation(const buffer *b, uint32_t field, const vector *list,
+                                    uint32_t index, uint32_t kind, uint32_t *out_flags)
+{
+    if (index >= list->count) {
+        return ISOTOK_OK;
+    }
+    const uint8_t *operation = list->data + 16 * (size_t)index;
+    if (isotok__load_u32(operation) != kind) {
+        return isotok__build_fail(b->work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, field,
+                                  (uint64_t)(operation - b->base) + ISOTOK__HEADER_SIZE);
+    }
+    *out_flags = isotok__load_u32(operation + 4) & ISOTOK__NORM_ALL;
+    return ISOTOK_OK;
+}
+
+static isotok_status take_operations(const buffer *b, isotok__spec *spec)
+{
+    vector normalizer;
+    vector decoder;
+    uint32_t ignored = 0;
+    isotok_status status = read_vector(b, ISOTOK__FIELD_NORMALIZER, &normalizer);
+    if (status == ISOTOK_OK) {
+        status = read_vector(b, ISOTOK__FIELD_DECODER, &decoder);
+    }
+    if (status == ISOTOK_OK && (normalizer.count != 1 || decoder.count < 1 || decoder.count > 2)) {
+        status = corrupt(b->work, ISOTOK_WHAT_OPERATION, ISOTOK__FIELD_NORMALIZER, 0);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_operation(b, ISOTOK__FIELD_NORMALIZER, &normalizer, 0, 1,
+                                &spec->normalizer_flags);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 0, 1, &ignored);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 1, 2,
+                                &spec->denormalizer_flags);
+    }
+    return status;
+}
+
+isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok__span source)
+{
+    buffer b = { .work = work };
+    vector surface;
+    isotok_status status = check_header(work, source);
+    if (status == ISOTOK_OK) {
+        status = open_buffer(&b, source);
+    }
+    if (status == ISOTOK_OK) {
+        spec->parity = isotok__load_u32(source.data + ISOTOK__HEADER_PARITY);
+        status = take_scalars(&b, spec, isotok__load_u64(source.data + ISOTOK__HEADER_FEATURES));
+    }
+    if (status == ISOTOK_OK) {
+        status = take_pieces(&b, spec);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_charsmap(&b, ISOTOK__FIELD_CHARSMAP_TRIE, ISOTOK__FIELD_CHARSMAP_TEXT,
+                               &spec->charsmap);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_charsmap(&b, ISOTOK__FIELD_DENORMALIZER_TRIE,
+                               ISOTOK__FIELD_DENORMALIZER_TEXT, &spec->denormalizer_charsmap);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_operations(&b, spec);
+    }
+    if (status == ISOTOK_OK) {
+        status = read_vector(&b, ISOTOK__FIELD_UNK_SURFACE, &surface);
+    }
+    if (status == ISOTOK_OK) {
+        spec->unk_surface = (isotok__span){ surface.data, surface.count };
+    }
+    return status;
+}

@@ -1,0 +1,200 @@
+/* Defaults and checks of a ModelSpec: SentencePiece 0.2.3's load errors, each with the
+ * piece and the byte it stands at. Duplicates need sorted pieces: see keys.c. */
+#include "spec.h"
+
+static const uint8_t default_unk_surface[] = { ' ', 0xE2, 0x81, 0x87, ' ' };
+
+void isotok__spec_init(isotok__spec *spec)
+{
+    memset(spec, 0, sizeof *spec);
+    spec->algorithm = ISOTOK_UNIGRAM;
+    spec->parity = ISOTOK_PARITY_SENTENCEPIECE;
+    spec->normalizer_flags =
+        ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES | ISOTOK__NORM_ESCAPE;
+    spec->denormalizer_flags = spec->normalizer_flags;
+    spec->unk_surface = (isotok__span){ default_unk_surface, sizeof default_unk_surface };
+    spec->unk_id = spec->bos_id = spec->eos_id = spec->pad_id = ISOTOK_NO_TOKEN;
+}
+
+static int hex_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int isotok__byte_of_piece(isotok__span piece)
+{
+    if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') {
+        return -1;
+    }
+    int high = hex_digit(piece.data[3]);
+    int low = hex_digit(piece.data[4]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+static isotok_status fail_piece(isotok__work *work, const isotok__spec *spec, uint32_t what,
+                                uint32_t id)
+{
+    return isotok__build_fail(work, ISOTOK_E_CORRUPT, what, id, isotok__piece_offset(spec, id));
+}
+
+static bool same_text(isotok__span a, isotok__span b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+static isotok__span or_default(isotok__span text, const char *fallback, size_t size)
+{
+    return text.size != 0 ? text : (isotok__span){ (const uint8_t *)fallback, size };
+}
+
+/* The texts of bos, eos and pad name their ids only if the piece is CONTROL. */
+static void find_control(isotok__spec *spec, isotok__span piece, uint32_t id)
+{
+    if (same_text(piece, or_default(spec->bos_piece, "<s>", 3))) {
+        spec->bos_id = id;
+    }
+    if (same_text(piece, or_default(spec->eos_piece, "</s>", 4))) {
+        spec->eos_id = id;
+    }
+    if (same_text(piece, or_default(spec->pad_piece, "<pad>", 5))) {
+        spec->pad_id = id;
+    }
+}
+
+/* A text that is two reserved pieces is refused later, so at most one CONTROL matches. */
+static isotok_status check_text(isotok__work *work, isotok__spec *spec, uint32_t id)
+{
+    isotok__span piece = isotok__piece(spec, id);
+    if (piece.size == 0) {
+        return fail_piece(work, spec, ISOTOK_WHAT_PIECE_EMPTY, id);
+    }
+    if (piece.size > ISOTOK__MAX_PIECE) {
+        return fail_piece(work, spec, ISOTOK_WHAT_PIECE_LONG, id);
+    }
+    if (isotok__is_nul_piece(piece) && spec->byte_fallback) {
+        spec->types[id] = ISOTOK_UNUSED;
+    }
+    if (isotok__is_nul_piece(piece) && spec->types[id] == ISOTOK_UNUSED) {
+        return ISOTOK_OK;
+    }
+    for (size_t i = 0; i < piece.size; i++) {
+        if (piece.data[i] == 0) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_NUL, id);
+        }
+    }
+    return ISOTOK_OK;
+}
+
+static isotok_status check_type(isotok__work *work, isotok__spec *spec, uint32_t id,
+                                uint8_t byte_found[256])
+{
+    switch (spec->types[id]) {
+    case ISOTOK_NORMAL:
+    case ISOTOK_USER_DEFINED:
+    case ISOTOK_UNUSED:
+        return ISOTOK_OK;
+    case ISOTOK_CONTROL:
+        if (!spec->ids_given) {
+            find_control(spec, isotok__piece(spec, id), id);
+        }
+        return ISOTOK_OK;
+    case ISOTOK_UNKNOWN:
+        if (spec->unk_id != ISOTOK_NO_TOKEN) {
+            return fail_piece(work, spec, ISOTOK_WHAT_UNK_TWICE, id);
+        }
+        spec->unk_id = id;
+        return ISOTOK_OK;
+    case ISOTOK_BYTE: {
+        int byte = isotok__byte_of_piece(isotok__piece(spec, id));
+        if (!spec->byte_fallback) {
+            return fail_piece(work, spec, ISOTOK_WHAT_BYTE_UNEXPECTED, id);
+        }
+        if (byte < 0) {
+            return fail_piece(work, spec, ISOTOK_WHAT_BYTE_SPELLING, id);
+        }
+        byte_found[byte] = 1;
+        return ISOTOK_OK;
+    }
+    default:
+        return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
+    }
+}
+
+static bool is_finite(float score)
+{
+    uint32_t bits;
+    memcpy(&bits, &score, 4);
+    return (bits & 0x7F800000u) != 0x7F800000u;
+}
+
+/* Unigram only: every score finite, at least one visible piece. */
+static isotok_status check_unigram(isotok__work *work, const isotok__spec *spec)
+{
+    bool usable = false;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (!is_finite(spec->scores[id])) {
+            return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
+        }
+        usable |= isotok__is_visible(spec->types[id]) &&
+                  !isotok__is_nul_piece(isotok__piece(spec, id));
+    }
+    if (!usable) {
+        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_NO_USABLE_PIECE,
+                            ISOTOK__NO_INDEX, 0);
+    }
+    return ISOTOK_OK;
+}
+
+/* bos, eos and pad of a packed model must be what the core may emit. */
+static isotok_status check_given_ids(isotok__work *work, const isotok__spec *spec)
+{
+    const uint32_t ids[3] = { spec->bos_id, spec->eos_id, spec->pad_id };
+    for (uint32_t i = 0; i < 3; i++) {
+        if (ids[i] != ISOTOK_NO_TOKEN &&
+            (ids[i] >= spec->vocab_size || spec->types[ids[i]] != ISOTOK_CONTROL)) {
+            return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_SCALAR, i, 0);
+        }
+    }
+    return ISOTOK_OK;
+}
+
+static isotok_status check_bytes(isotok__work *work, const uint8_t byte_found[256])
+{
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        if (!byte_found[byte]) {
+            return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_BYTE_MISSING, byte, 0);
+        }
+    }
+    return ISOTOK_OK;
+}
+
+isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
+{
+    uint8_t byte_found[256] = { 0 };
+    if (spec->algorithm < ISOTOK_UNIGRAM || spec->algorithm > ISOTOK_CHAR) {
+        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_MODEL_TYPE, ISOTOK__NO_INDEX, 0);
+    }
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        isotok_status status = check_text(work, spec, id);
+        if (status == ISOTOK_OK) {
+            status = check_type(work, spec, id, byte_found);
+        }
+        if (status != ISOTOK_OK) {
+            return status;
+        }
+    }
+    if (spec->unk_id == ISOTOK_NO_TOKEN && !spec->byte_fallback) {
+        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_UNK_MISSING, ISOTOK__NO_INDEX, 0);
+    }
+    isotok_status status = spec->byte_fallback ? check_bytes(work, byte_found) : ISOTOK_OK;
+    if (status == ISOTOK_OK && spec->algorithm == ISOTOK_UNIGRAM) {
+        status = check_unigram(work, spec);
+    }
+    if (status == ISOTOK_OK && spec->ids_given) {
+        status = check_given_ids(work, spec);
+    }
+    return status;
+}

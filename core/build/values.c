@@ -1,0 +1,202 @@
+/* The trie that segments text, its ids and values. See plan.h and FORMAT.md section 4. */
+#include "plan.h"
+#include "text.h"
+
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+
+/* ---- Unigram: weights ------------------------------------------------------------ */
+
+/* A user-defined piece of L bytes weighs 0.1 * (L - 1), rounded once from double. */
+static float weight_of(const isotok__spec *spec, uint32_t id)
+{
+    if (spec->types[id] == ISOTOK_USER_DEFINED) {
+        double length = (double)isotok__piece(spec, id).size;
+        return (float)(0.1 * (length - 1.0));
+    }
+    return spec->scores[id];
+}
+
+static float unknown_score(const isotok__spec *spec)
+{
+    float least = 3.40282346638528859812e+38f;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (spec->types[id] == ISOTOK_NORMAL && spec->scores[id] < least) {
+            least = spec->scores[id];
+        }
+    }
+    return least - 10.0f;
+}
+
+/* The fast segmenter holds |weight| <= 1e30 and lengths of at most 254 bytes. */
+static bool is_wide(const isotok__plan *plan, const uint32_t *values)
+{
+    bool wide = (float_bits(plan->unk_score) & 0x7FFFFFFFu) > 0x7149F2CAu;
+    for (uint32_t i = 0; i < plan->keys.count; i++) {
+        wide |= (values[i] & 0x7FFFFFFFu) > 0x7149F2CAu;
+        wide |= plan->keys.ends[i] - isotok__key_begin(&plan->keys, i) > 254;
+    }
+    return wide;
+}
+
+static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t *values)
+{
+    for (uint32_t i = 0; i < plan->keys.count; i++) {
+        values[i] = float_bits(weight_of(spec, plan->key_ids[i]));
+    }
+    plan->unk_score = unknown_score(spec);
+    plan->features |= is_wide(plan, values) ? ISOTOK__FEATURE_BIT(WIDE) : 0;
+}
+
+/* ---- Bpe: ranks ------------------------------------------------------------------ */
+
+/* SentencePiece 0.2.3 compares scores as bits: negative below positive, each by
+ * magnitude, so -0.0 < +0.0 and NaN beyond infinity. This number is larger where the
+ * score is lower: sorting ascending puts the best first. */
+static uint32_t descending(float score)
+{
+    uint32_t bits = float_bits(score);
+    return bits & 0x80000000u ? bits : ~bits & 0x7FFFFFFFu;
+}
+
+typedef struct rank_item {
+    uint32_t order;
+    uint32_t key;
+} rank_item;
+
+/* One pass of a least-significant-digit radix sort, 11 bits at `shift`. */
+static void radix_pass(const rank_item *from, rank_item *to, uint32_t count, unsigned shift,
+                       uint32_t *counts)
+{
+    memset(counts, 0, 2048 * sizeof *counts);
+    for (uint32_t i = 0; i < count; i++) {
+        counts[from[i].order >> shift & 2047]++;
+    }
+    for (uint32_t digit = 0, sum = 0; digit < 2048; digit++) {
+        uint32_t here = counts[digit];
+        counts[digit] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        to[counts[from[i].order >> shift & 2047]++] = from[i];
+    }
+}
+
+static isotok_status make_ranks(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,
+                                uint32_t *values)
+{
+    size_t mark = isotok__temp_begin(work);
+    uint32_t count = plan->keys.count;
+    rank_item *items = isotok__temp(work, count, sizeof *items);
+    rank_item *spare = isotok__temp(work, count, sizeof *spare);
+    uint32_t *counts = isotok__temp(work, 2048, sizeof *counts);
+    if (work->error.status != ISOTOK_OK) {
+        return work->error.status;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = (rank_item){ descending(spec->scores[plan->key_ids[i]]), i };
+    }
+    radix_pass(items, spare, count, 0, counts);
+    radix_pass(spare, items, count, 11, counts);
+    radix_pass(items, spare, count, 22, counts);
+    for (uint32_t i = 0, rank = 0; i < count; i++) {
+        rank += i > 0 && spare[i].order != spare[i - 1].order;
+        values[spare[i].key] = rank;
+    }
+    isotok__temp_end(work, mark);
+    return ISOTOK_OK;
+}
+
+/* ---- Trie ------------------------------------------------------------------------ */
+
+/* Key numbers become values and ids. */
+static void fill(isotok__plan *plan, const uint32_t *values, uint32_t none)
+{
+    for (uint32_t slot = 0; slot < plan->trie.slots; slot++) {
+        isotok__node *node = &plan->trie.nodes[slot];
+        uint32_t key = node->value;
+        bool ends = key != ISOTOK__NO_INDEX;
+        node->value = ends ? values[key] : none;
+        plan->trie_ids[slot] = ends ? plan->key_ids[key] : ISOTOK_NO_TOKEN;
+    }
+}
+
+/* Id of the trie piece with this canonical text, or NO_TOKEN. */
+static uint32_t find(const isotok__plan *plan, isotok__span piece)
+{
+    uint32_t slot = 0;
+    for (size_t i = 0; i < piece.size;) {
+        uint8_t byte = piece.data[i];
+        size_t size = 1;
+        if (plan->compact && piece.size - i >= 3 && memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0) {
+            byte = 0x20;
+            size = 3;
+        } else if (plan->compact && byte == 0x20) {
+            return ISOTOK_NO_TOKEN;   /* no trie piece holds a space */
+        }
+        slot = isotok__trie_step(plan->trie.nodes, slot, byte);
+        if (slot == ISOTOK_NO_SLOT) {
+            return ISOTOK_NO_TOKEN;
+        }
+        i += size;
+    }
+    return plan->trie_ids[slot];
+}
+
+/* A piece outside the trie with the text of one inside: allowed only for reserved pieces
+ * (SentencePiece's second map), and not for bpe. */
+static isotok_status check_others(isotok__work *work, const isotok__spec *spec,
+                                  const isotok__plan *plan)
+{
+    uint32_t first = ISOTOK__NO_INDEX;
+    for (uint32_t i = 0; i < plan->other_count; i++) {
+        uint32_t id = plan->other_ids[i];
+        if (spec->algorithm == ISOTOK_BPE || spec->types[id] == ISOTOK_UNUSED) {
+            uint32_t twin = find(plan, isotok__piece(spec, id));
+            uint32_t later = twin > id ? twin : id;
+            if (twin != ISOTOK_NO_TOKEN && later < first) {
+                first = later;
+            }
+        }
+    }
+    if (first == ISOTOK__NO_INDEX) {
+        return ISOTOK_OK;
+    }
+    return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_PIECE_TWICE, first,
+                              isotok__piece_offset(spec, first));
+}
+
+isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
+{
+    size_t mark = isotok__temp_begin(work);
+    uint32_t none = ISOTOK_VALUE_NONE;
+    uint32_t *values = isotok__temp(work, plan->keys.count, sizeof *values);
+    isotok_status status = work->error.status;
+    if (status != ISOTOK_OK) {
+        return status;
+    }
+    memset(values, 0, plan->keys.count * sizeof *values);
+    if (spec->algorithm == ISOTOK_UNIGRAM) {
+        none = ISOTOK__MINUS_INFINITY;
+        make_weights(spec, plan, values);
+    } else if (spec->algorithm == ISOTOK_BPE) {
+        status = make_ranks(work, spec, plan, values);
+    }
+    if (status == ISOTOK_OK) {
+        status = isotok__double_array_build(work, &plan->keys, &plan->trie);
+    }
+    if (status == ISOTOK_OK) {
+        plan->trie_ids = isotok__keep(work, plan->trie.slots, sizeof *plan->trie_ids);
+        status = work->error.status;
+    }
+    if (status == ISOTOK_OK) {
+        fill(plan, values, none);
+        status = check_others(work, spec, plan);
+    }
+    isotok__temp_end(work, mark);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* Blob and packed form: see write_blob.h and FORMAT.md sections 1, 4, 7 and 8. */
+#include "write_blob.h"
+
+#include "isotok_build.h"
+#include "write_flatbuffer.h"
+#include "xxh64.h"
+
+static void vector(isotok__section *sections, uint32_t field, const void *data, size_t count)
+{
+    sections[field] = (isotok__section){ data, (uint32_t)count, 0 };
+}
+
+static void scalar(isotok__section *sections, uint32_t field, uint32_t bits)
+{
+    sections[field] = (isotok__section){ NULL, 0, bits };
+}
+
+static void operation_sections(const isotok__plan *plan, isotok__section *s)
+{
+    vector(s, ISOTOK__FIELD_NORMALIZER, &plan->operations[0], 1);
+    vector(s, ISOTOK__FIELD_DECODER, &plan->operations[1],
+           plan->denormalizer.units != NULL ? 2 : 1);
+}
+
+/* What both forms have. */
+static void common_sections(const isotok__spec *spec, const isotok__plan *plan,
+                            isotok__section *s)
+{
+    uint32_t v = spec->vocab_size;
+    uint32_t unk_score;
+    memcpy(&unk_score, &plan->unk_score, 4);
+    scalar(s, ISOTOK__FIELD_ALGORITHM, spec->algorithm);
+    scalar(s, ISOTOK__FIELD_VOCAB_SIZE, v);
+    scalar(s, ISOTOK__FIELD_UNK_ID, spec->unk_id);
+    scalar(s, ISOTOK__FIELD_BOS_ID, spec->bos_id);
+    scalar(s, ISOTOK__FIELD_EOS_ID, spec->eos_id);
+    scalar(s, ISOTOK__FIELD_PAD_ID, spec->pad_id);
+    scalar(s, ISOTOK__FIELD_UNK_SCORE, unk_score);
+    scalar(s, ISOTOK__FIELD_MAX_PIECE_BYTES, plan->max_piece_bytes);
+    scalar(s, ISOTOK__FIELD_MAX_EXPANSION, plan->max_expansion);
+    scalar(s, ISOTOK__FIELD_MAX_KEY_BYTES, plan->max_key_bytes);
+    vector(s, ISOTOK__FIELD_PIECE_TEXT, spec->piece_text, v > 0 ? spec->piece_ends[v - 1] : 0);
+    vector(s, ISOTOK__FIELD_SCORES, spec->scores, v);
+    vector(s, ISOTOK__FIELD_TYPES, spec->types, v);
+    vector(s, ISOTOK__FIELD_CHARSMAP_TRIE, plan->charsmap.units, plan->charsmap.unit_count);
+    vector(s, ISOTOK__FIELD_CHARSMAP_TEXT, plan->charsmap.text.data, plan->charsmap.text.size);
+    vector(s, ISOTOK__FIELD_DENORMALIZER_TRIE, plan->denormalizer.units,
+           plan->denormalizer.unit_count);
+    vector(s, ISOTOK__FIELD_DENORMALIZER_TEXT, plan->denormalizer.text.data,
+           plan->denormalizer.text.size);
+    vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
+    operation_sections(plan, s);
+}
+
+static void blob_sections(const isotok__spec *spec, const isotok__plan *plan, isotok__section *s)
+{
+    vector(s, ISOTOK__FIELD_PIECE_ENDS, spec->piece_ends, spec->vocab_size);
+    vector(s, ISOTOK__FIELD_TRIE, plan->trie.nodes, plan->trie.slots);
+    vector(s, ISOTOK__FIELD_TRIE_IDS, plan->trie_ids, plan->trie.slots);
+    vector(s, ISOTOK__FIELD_OTHER_IDS, plan->other_ids, plan->other_count);
+    vector(s, ISOTOK__FIELD_BYTE_IDS, plan->byte_ids, plan->byte_ids != NULL ? 256 : 0);
+    vector(s, ISOTOK__FIELD_PAIR_SET, plan->pair_set, plan->pair_words);
+    vector(s, ISOTOK__FIELD_USER_TRIE, plan->user_trie.nodes, plan->user_trie.slots);
+    vector(s, ISOTOK__FIELD_START_SET, plan->start_set,
+           plan->start_set != NULL ? ISOTOK__START_WORDS : 0);
+}
+
+/* Sizes instead of ends: shorter, and they compress. */
+static isotok_status packed_sections(isotok__work *work, const isotok__spec *spec,
+                                     isotok__section *s)
+{
+    uint16_t *sizes = isotok__temp(work, spec->vocab_size, sizeof *sizes);
+    if (sizes == NULL) {
+        return work->error.status;
+    }
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        sizes[id] = (uint16_t)isotok__piece(spec, id).size;
+    }
+    vector(s, ISOTOK__FIELD_PIECE_SIZES, sizes, spec->vocab_size);
+    return ISOTOK_OK;
+}
+
+static void write_header(const isotok__spec *spec, uint64_t features, uint8_t *out, uint64_t size)
+{
+    const uint32_t magic = ISOTOK__MAGIC;
+    const uint32_t format = ISOTOK_FORMAT_VERSION;
+    memset(out, 0, ISOTOK__HEADER_SIZE);
+    memcpy(out + ISOTOK__HEADER_MAGIC, &magic, 4);
+    memcpy(out + ISOTOK__HEADER_FORMAT, &format, 4);
+    memcpy(out + ISOTOK__HEADER_TOTAL_SIZE, &size, 8);
+    memcpy(out + ISOTOK__HEADER_FEATURES, &features, 8);
+    memcpy(out + ISOTOK__HEADER_PARITY, &spec->parity, 4);
+    uint64_t checksum = isotok__xxh64(out + ISOTOK__HEADER_FEATURES,
+                                      (size_t)size - ISOTOK__HEADER_FEATURES, 0);
+    memcpy(out + ISOTOK__HEADER_CHECKSUM, &checksum, 8);
+}
+
+/* Of the packed form: what its sections mean, not what is derived from them. */
+static uint64_t features_of(const isotok__plan *plan, uint32_t form)
+{
+    const uint64_t derived = ISOTOK__FEATURE_BIT(COMPACT_SPACE) | ISOTOK__FEATURE_BIT(WHOLE_TEXT) |
+                             ISOTOK__FEATURE_BIT(WIDE) | ISOTOK__FEATURE_BIT(UNUSED_MERGES);
+    return form == ISOTOK_FORM_BLOB
+               ? plan->features
+               : (plan->features & ~derived) | ISOTOK__FEATURE_BIT(PACKED);
+}
+
+isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,
+                                 const isotok__plan *plan, uint32_t form, uint8_t *out,
+                                 size_t capacity, size_t *out_size)
+{
+    size_t mark = isotok__temp_begin(work);
+    isotok__section sections[ISOTOK__BLOB_FIELD_COUNT];
+    memset(sections, 0, sizeof sections);
+    common_sections(spec, plan, sections);
+    if (form == ISOTOK_FORM_BLOB) {
+        blob_sections(spec, plan, sections);
+    } else if (packed_sections(work, spec, sections) != ISOTOK_OK) {
+        return work->error.status;
+    }
+    uint64_t size = ISOTOK__HEADER_SIZE + isotok__flatbuffer_size(sections);
+    isotok_status status = ISOTOK_OK;
+    if (size > ISOTOK__MAX_SOURCE) {
+        status = isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_VOCAB_LARGE,
+                                    spec->vocab_size, size);
+    } else if (capacity < size) {
+        *out_size = (size_t)size;
+        status = ISOTOK_NEED_OUTPUT;
+    } else {
+        *out_size = (size_t)size;
+        isotok__flatbuffer_write(sections, out + ISOTOK__HEADER_SIZE);
+        write_header(spec, features_of(plan, form), out, size);
+    }
+    isotok__temp_end(work, mark);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* Writes the FlatBuffer of a blob, front to back: root offset, identifier, vtable, table,
+ * then the vectors in the order of their fields, elements at multiples of 64. Scalars are
+ * always written, vectors only if they have elements. */
+#ifndef ISOTOK_BUILD_WRITE_FLATBUFFER_H
+#define ISOTOK_BUILD_WRITE_FLATBUFFER_H
+
+#include "blob_gen.h"
+#include "work.h"
+
+typedef struct isotok__section {
+    const void *data;       /* of a vector; NULL = absent */
+    uint32_t count;         /* of a vector */
+    uint32_t bits;          /* of a scalar */
+} isotok__section;
+
+/* Bytes that isotok__flatbuffer_write writes, a multiple of 64. `sections` by field id. */
+uint64_t isotok__flatbuffer_size(const isotok__section sections[ISOTOK__BLOB_FIELD_COUNT]);
+
+/* `out` is 64-aligned and the buffer starts there. */
+void isotok__flatbuffer_write(const isotok__section sections[ISOTOK__BLOB_FIELD_COUNT],
+                              uint8_t *out);
+
+#endif

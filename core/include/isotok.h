@@ -1,0 +1,343 @@
+/* isotok.h: the public interface of the isotok core, and its manual.
+ *
+ * isotok turns text into token ids and back with a model blob (`.isotok`, see
+ * core/format/FORMAT.md). The core never allocates, never does I/O and has no
+ * global state: the caller owns every byte it works in.
+ *
+ * CONVENTIONS
+ *   Text       UTF-8 bytes, any bytes at all: ill-formed bytes become U+FFFD, one
+ *              each, as in SentencePiece. It need not be NUL-terminated.
+ *   Sizes      `size`, `offset` count bytes; `count`, `capacity` count elements.
+ *   Status     0 done; > 0 resumable: nothing is lost, provide what is missing and
+ *              call again; < 0 error: the session must begin again.
+ *   Errors     `out_error` may be NULL. On an error the outputs are unspecified.
+ *   Threads    A model is immutable and may be shared. A session belongs to one
+ *              call at a time.
+ *   Versions   isotok_abi() is major << 16 | minor. Hosts refuse another major;
+ *              a minor only adds functions, fields and statuses. Structs that begin
+ *              with `size` may grow: set it to sizeof the struct you compiled with.
+ */
+#ifndef ISOTOK_H
+#define ISOTOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ISOTOK_ABI_MAJOR 1u
+#define ISOTOK_ABI_MINOR 0u
+#define ISOTOK_FORMAT_VERSION 1u   /* of the blob, see core/format/FORMAT.md */
+#define ISOTOK_NO_TOKEN 0xFFFFFFFFu
+
+#if defined(__wasm__)
+#define ISOTOK_API(name) __attribute__((export_name(#name)))
+#elif defined(__GNUC__)
+#define ISOTOK_API(name) __attribute__((visibility("default")))
+#else
+#define ISOTOK_API(name)
+#endif
+
+/* ---- Status ------------------------------------------------------------------ */
+
+typedef int32_t isotok_status;
+
+#define ISOTOK_STATUS_MAP(X)                                                         \
+    X(OK, 0, "done")                                                                 \
+    X(NEED_OUTPUT, 1, "the output is full; drain it and call again")                 \
+    X(NEED_SCRATCH, 2, "the session's memory is too small; move it to a larger one") \
+    X(AT_LIMIT, 3, "the text has more tokens than the limit")                        \
+    X(E_ARGUMENT, -1, "an argument is not valid")                                    \
+    X(E_ABI, -2, "the caller was built for another interface version")               \
+    X(E_UNSUPPORTED, -3, "the model needs a feature that this version does not have")\
+    X(E_CORRUPT, -4, "the model is damaged")                                         \
+    X(E_ALIGNMENT, -5, "memory is not aligned")                                      \
+    X(E_ID_RANGE, -6, "a token id is not below the vocabulary size")                 \
+    X(E_TEXT, -7, "the text cannot be processed")                                    \
+    X(E_STATE, -9, "the call does not fit the session's state")                      \
+    X(E_TOO_LARGE, -10, "a size is over the limit")
+
+enum {
+#define ISOTOK_X(name, number, text) ISOTOK_##name = number,
+    ISOTOK_STATUS_MAP(ISOTOK_X)
+#undef ISOTOK_X
+};
+
+/* What an error is about: isotok_error.what. The texts say what to do. */
+#define ISOTOK_WHAT_MAP(X)                                                           \
+    X(NOTHING, 0, "")                                                                \
+    X(HEADER, 1, "header: not an isotok blob, or cut short")                         \
+    X(FORMAT, 2, "header: format version unknown; update isotok")                    \
+    X(TOTAL_SIZE, 3, "header: total size differs from the file's size; copy the file again") \
+    X(CHECKSUM, 4, "header: checksum differs; copy the file again")                  \
+    X(FEATURES, 5, "header: required feature unknown; update isotok")                \
+    X(PACKED, 6, "packed form: build it into a blob first (isotok compile)")         \
+    X(ENDIAN, 7, "this machine is big-endian; blobs are little-endian only")         \
+    X(BLOB_ADDRESS, 8, "the blob must lie at an address that is a multiple of 64")   \
+    X(FLATBUFFER, 9, "FlatBuffer structure: an offset leaves the file")              \
+    X(SECTION, 10, "section: wrong length or not aligned")                           \
+    X(SCALAR, 11, "header field of the model out of range")                          \
+    X(PIECE_ENDS, 12, "piece_ends: not ascending or past the text")                  \
+    X(PIECE_TYPE, 13, "types: unknown piece type")                                   \
+    X(SCORE, 14, "scores: not finite")                                               \
+    X(TRIE, 15, "trie: a link leaves the array")                                     \
+    X(TRIE_ID, 16, "trie_ids: id out of range")                                      \
+    X(BYTE_IDS, 17, "byte_ids: not 256 ids of BYTE pieces")                          \
+    X(CHARSMAP, 18, "charsmap: a link leaves its array")                             \
+    X(OPERATION, 19, "operation list: operation unknown; update isotok")             \
+    X(INDEX, 20, "other_ids: id out of range or not sorted")                         \
+    X(SPELLING, 21, "piece is not found under its own text")                         \
+    X(PAIR_SET, 22, "pair_set: a pair of characters inside a piece is missing")      \
+    X(START_SET, 23, "start_set: a character that starts a rule is missing")         \
+    X(MODEL_MEMORY, 24, "memory for the model: too small, see isotok_model_size")    \
+    X(SESSION_MEMORY, 25, "memory for the session: too small, see isotok_info.session_min") \
+    X(NULL_POINTER, 26, "a pointer that must not be NULL is NULL")                   \
+    X(STRUCT_SIZE, 27, "a struct's size field or reserved bytes are not what this version knows") \
+    X(OPTION, 28, "option unknown or out of range")                                  \
+    X(NOT_BEGUN, 29, "call begin first")                                             \
+    X(TOKEN_ID, 30, "token id out of range")                                         \
+    X(TEXT_SIZE, 31, "text: more than 2^48 bytes")                                   \
+    X(TEXT_ENDS, 32, "text_ends: not ascending")                                     \
+    X(ALGORITHM, 33, "algorithm unknown; update isotok")                             \
+    X(MAX_PIECE, 34, "max_piece_bytes: a piece is longer")                           \
+    /* core/build */                                                                 \
+    X(SOURCE_KIND, 100, "source: neither a SentencePiece model nor a packed model")  \
+    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")          \
+    X(PIECE_EMPTY, 102, "piece is empty")                                            \
+    X(PIECE_NUL, 103, "piece holds a NUL byte")                                      \
+    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                             \
+    X(PIECE_TWICE, 105, "piece is defined twice")                                    \
+    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                          \
+    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                     \
+    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")             \
+    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                        \
+    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")             \
+    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                             \
+    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                       \
+    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                        \
+    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)") \
+    X(BUILD_MEMORY, 115, "memory for the build: too small")                          \
+    X(BUILD_OUTPUT, 116, "output: too small for the blob")                           \
+    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots") \
+    X(VOCAB_LARGE, 118, "vocabulary too large")                                      \
+    X(FIELD, 119, "model field unknown, or its length does not fit the others")      \
+    X(EXPANSION, 120, "charsmap: a rule expands its text more than 4,096 times")
+
+enum {
+#define ISOTOK_X(name, number, text) ISOTOK_WHAT_##name = number,
+    ISOTOK_WHAT_MAP(ISOTOK_X)
+#undef ISOTOK_X
+};
+
+typedef struct isotok_error {
+    uint32_t size;        /* sizeof(isotok_error), set by the caller */
+    isotok_status status;
+    uint32_t what;        /* ISOTOK_WHAT_…, see isotok_name */
+    uint32_t index;       /* element: piece, slot, operation, feature bit, text … */
+    uint64_t offset;      /* byte in the blob, the source or the text */
+    uint64_t need;        /* bytes or elements wanted */
+} isotok_error;
+
+/* ---- Model ------------------------------------------------------------------- */
+
+typedef struct isotok_model isotok_model;     /* verified view of a blob */
+typedef struct isotok_session isotok_session; /* scratch + stream state of one call */
+
+enum { ISOTOK_UNIGRAM = 1, ISOTOK_BPE = 2, ISOTOK_WORD = 3, ISOTOK_CHAR = 4 };
+enum { ISOTOK_PARITY_SENTENCEPIECE = 1, ISOTOK_PARITY_HF = 2, ISOTOK_PARITY_TIKTOKEN = 3,
+       ISOTOK_PARITY_ISOTOK = 4, ISOTOK_PARITY_DISTILLED = 5 };
+enum { ISOTOK_NORMAL = 1, ISOTOK_UNKNOWN = 2, ISOTOK_CONTROL = 3, ISOTOK_USER_DEFINED = 4,
+       ISOTOK_UNUSED = 5, ISOTOK_BYTE = 6 };
+/* How much of a blob to check. SAFE: structure and everything that bounds memory
+ * and time, for any bytes. FULL: SAFE + checksum + every piece spelled to its id +
+ * sets complete. TRUSTED: the header only; as dangerous as loading a library. */
+enum { ISOTOK_VERIFY_SAFE = 0, ISOTOK_VERIFY_FULL = 1, ISOTOK_VERIFY_TRUSTED = 2 };
+
+typedef struct isotok_info {
+    uint32_t size;             /* sizeof(isotok_info), set by the caller */
+    uint32_t parity;           /* ISOTOK_PARITY_… */
+    uint32_t vocab_size;
+    uint32_t algorithm;        /* ISOTOK_UNIGRAM … */
+    uint64_t features;         /* required-feature bits of the blob */
+    uint32_t unk, bos, eos, pad;   /* ids or ISOTOK_NO_TOKEN */
+    uint32_t max_piece_bytes;
+    uint32_t max_expansion;    /* normalized bytes <= text bytes * this + 16 */
+    uint32_t max_key_bytes;    /* a text part that is not the last keeps up to this many bytes unconsumed */
+    uint32_t session_min;      /* bytes that isotok_session_init accepts */
+    uint32_t session_size;     /* bytes that serve ordinary text without NEED_SCRATCH */
+    uint32_t reserved;
+} isotok_info;
+
+typedef struct isotok_piece {
+    const uint8_t *text;       /* as in the source model (U+2581 kept); borrowed from the blob */
+    uint32_t size;
+    uint32_t type;             /* ISOTOK_NORMAL … */
+    float score;
+} isotok_piece;
+
+/* Interface version of this library: ISOTOK_ABI_MAJOR << 16 | ISOTOK_ABI_MINOR. */
+ISOTOK_API(isotok_abi) uint32_t isotok_abi(void);
+
+enum { ISOTOK_NAME_STATUS = 0, ISOTOK_NAME_WHAT = 1, ISOTOK_NAME_FEATURE = 2 };
+
+/* Static English text, NUL-terminated, for a status, a what or a feature bit
+ * number; "" for an unknown number. */
+ISOTOK_API(isotok_name) const char *isotok_name(uint32_t kind, int32_t number);
+
+/* Bytes of memory that isotok_model_open needs for the view (not the blob): < 2,048. */
+ISOTOK_API(isotok_model_size) size_t isotok_model_size(void);
+
+/* Opens `blob` (64-aligned, `blob_size` bytes), checking it as `verify` says.
+ * `memory` (8-aligned, isotok_model_size() bytes) receives the view. Blob and memory
+ * must outlive the model and must not change. Reads the blob once; allocates nothing.
+ * Returns OK, E_CORRUPT, E_UNSUPPORTED, E_ALIGNMENT or E_ARGUMENT; `out_error` says
+ * what, which element and at which byte of the blob. */
+ISOTOK_API(isotok_model_open)
+isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t verify,
+                                void *memory, size_t memory_size,
+                                const isotok_model **out_model, isotok_error *out_error);
+
+/* Fills `out_info` (its size field set by the caller). Returns OK or E_ABI. */
+ISOTOK_API(isotok_model_info)
+isotok_status isotok_model_info(const isotok_model *model, isotok_info *out_info);
+
+/* Text, type and score of `id`. Returns OK or E_ID_RANGE. */
+ISOTOK_API(isotok_piece_get)
+isotok_status isotok_piece_get(const isotok_model *model, uint32_t id, isotok_piece *out_piece);
+
+/* Id of the piece with exactly this text (control and byte pieces before the others,
+ * as SentencePiece does), or ISOTOK_NO_TOKEN. */
+ISOTOK_API(isotok_piece_find)
+uint32_t isotok_piece_find(const isotok_model *model, const uint8_t *text, size_t size);
+
+/* ---- Session ----------------------------------------------------------------- */
+
+/* Prepares a session in `memory` (64-aligned, `memory_size` >= isotok_info.session_min;
+ * session_size is a good choice). Larger memory only means fewer NEED_SCRATCH. */
+ISOTOK_API(isotok_session_init)
+isotok_status isotok_session_init(const isotok_model *model, void *memory, size_t memory_size,
+                                  isotok_session **out_session, isotok_error *out_error);
+
+/* After NEED_SCRATCH: moves the session with its state into larger memory (64-aligned,
+ * at least isotok_error.need bytes). `from` is dead afterwards; its memory must not
+ * overlap the new one. Then repeat the call that returned NEED_SCRATCH. */
+ISOTOK_API(isotok_session_move)
+isotok_status isotok_session_move(isotok_session *from, void *memory, size_t memory_size,
+                                  isotok_session **out_session, isotok_error *out_error);
+
+/* ---- Encode ------------------------------------------------------------------ */
+
+enum {                                /* isotok_encode_options.flags */
+    ISOTOK_BOS = 1u << 0,             /* the model's BOS id in front (E_ARGUMENT if it has none) */
+    ISOTOK_EOS = 1u << 1,             /* its EOS id at the end */
+    ISOTOK_OFFSETS = 1u << 2,         /* fill begin and end */
+    ISOTOK_NORM_SPANS = 1u << 3,      /* fill norm_begin and norm_end */
+    ISOTOK_COUNT_ONLY = 1u << 4,      /* write nothing, only count; capacity is ignored */
+    ISOTOK_KEEP_ILL_FORMED = 1u << 5  /* normalize only: ill-formed bytes stay as they are */
+};
+enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
+enum { ISOTOK_PART_LAST = 1u };       /* isotok_input.part */
+
+typedef struct isotok_encode_options {
+    uint32_t size;         /* sizeof(isotok_encode_options), set by the caller */
+    uint32_t flags;
+    uint64_t limit;        /* at most so many ids, BOS and EOS included; 0 = no limit */
+    uint32_t offset_unit;  /* ISOTOK_UNIT_… of begin, end and the normalize map */
+    uint32_t reserved;     /* 0 */
+} isotok_encode_options;
+
+typedef struct isotok_input {
+    const uint8_t *text;
+    size_t size;
+    size_t consumed;       /* in: bytes of text already consumed (0 at first); out: updated */
+    uint32_t part;         /* ISOTOK_PART_LAST when the text ends here */
+} isotok_input;
+
+typedef struct isotok_output {
+    uint32_t *ids;
+    uint32_t *begin, *end;           /* half-open, in offset_unit, relative to base; NULL unless OFFSETS */
+    uint32_t *norm_begin, *norm_end; /* half-open, bytes of the normalized text, relative to norm_base;
+                                        NULL unless NORM_SPANS. It is the piece text of an unknown. */
+    size_t capacity;
+    size_t count;                    /* out: elements written (or counted) by this call */
+    uint64_t base, norm_base;        /* out: 0 unless the text is longer than 2 GiB */
+} isotok_output;
+
+/* Starts a text. `options` may be NULL (ids, no BOS, no EOS). */
+ISOTOK_API(isotok_encode_begin)
+isotok_status isotok_encode_begin(isotok_session *session, const isotok_encode_options *options,
+                                  isotok_error *out_error);
+
+/* Encodes `input->text[consumed..size)`, writing to output[0..capacity).
+ * OK           all of this part is consumed, except (unless LAST) a tail of at most
+ *              max_key_bytes bytes from `consumed` on: present it again in front of the
+ *              next part, with consumed = 0. After LAST the text is finished.
+ * NEED_OUTPUT  take output->count elements, call again with the same input struct.
+ * NEED_SCRATCH error.need bytes: isotok_session_move, then call again.
+ * AT_LIMIT     options.limit ids were written and the text has more. Ends the text.
+ * Nothing is redone on resuming; the result does not depend on capacity, memory size or
+ * how the text is cut into parts. Time O(n log n), for any text and verified model. */
+ISOTOK_API(isotok_encode_step)
+isotok_status isotok_encode_step(isotok_session *session, isotok_input *input,
+                                 isotok_output *output, isotok_error *out_error);
+
+/* Encodes `text_count` texts, laid end to end in `text`; text i ends at text_ends[i].
+ * Ids (offsets relative to each text's start) go end to end to `output`; id_ends[i] =
+ * number of ids of texts 0..i since the first call. `*texts_done` and output->count are 0 at
+ * first and cumulative over the calls of one batch: on NEED_OUTPUT give larger arrays
+ * that hold what was written so far and call again.
+ * One text is the short form of begin + step. Limit and flags hold for each text;
+ * a text over the limit is cut there, and is no error. */
+ISOTOK_API(isotok_encode_batch)
+isotok_status isotok_encode_batch(isotok_session *session, const isotok_encode_options *options,
+                                  const uint8_t *text, const uint32_t *text_ends,
+                                  size_t text_count, size_t *texts_done, isotok_output *output,
+                                  uint32_t *id_ends, isotok_error *out_error);
+
+/* ---- Normalize --------------------------------------------------------------- */
+
+/* Starts normalizing a text; flags: KEEP_ILL_FORMED; offset_unit: of the map. */
+ISOTOK_API(isotok_normalize_begin)
+isotok_status isotok_normalize_begin(isotok_session *session, const isotok_encode_options *options,
+                                     isotok_error *out_error);
+
+/* Writes the normalized text (U+2581 for spaces where the model escapes them) to `out`
+ * and, if `out_map` is not NULL, for every byte the offset in the raw text where it came
+ * from. After LAST and OK, *out_end is the offset where the text ends, so that a map of
+ * length + 1 is complete (an empty result has no map). Statuses as encode_step. */
+ISOTOK_API(isotok_normalize_step)
+isotok_status isotok_normalize_step(isotok_session *session, isotok_input *input,
+                                    uint8_t *out, uint32_t *out_map, size_t capacity,
+                                    size_t *out_count, uint32_t *out_end, isotok_error *out_error);
+
+/* ---- Decode ------------------------------------------------------------------ */
+
+enum { ISOTOK_RAW_BYTES = 1u << 0 };  /* byte pieces as they are, ill-formed or not */
+
+/* Starts decoding. */
+ISOTOK_API(isotok_decode_begin)
+isotok_status isotok_decode_begin(isotok_session *session, uint32_t flags, isotok_error *out_error);
+
+/* Decodes ids[*consumed..count) to UTF-8 in out[0..capacity). `last` != 0 when the text
+ * ends here. Bytes that may become a character stay inside until it is complete.
+ * OK, NEED_OUTPUT (drain, call again with the same arguments), NEED_SCRATCH, or
+ * E_ID_RANGE (error.index = position in ids). */
+ISOTOK_API(isotok_decode_step)
+isotok_status isotok_decode_step(isotok_session *session, const uint32_t *ids, size_t count,
+                                 size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,
+                                 size_t *out_count, isotok_error *out_error);
+
+/* As decode_step with one token given by its piece text; a text that is no piece is
+ * passed on verbatim. *consumed (0 at first) becomes 1 when the piece was taken.
+ * `size` 0 with `last` != 0 only ends the text. */
+ISOTOK_API(isotok_decode_piece)
+isotok_status isotok_decode_piece(isotok_session *session, const uint8_t *piece, size_t size,
+                                  size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,
+                                  size_t *out_count, isotok_error *out_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* L0: integers, alignment, unaligned loads, debug assertions. Adding to this file is an
+ * anti-pattern: a thing that only one layer needs belongs there. */
+#ifndef ISOTOK_BASE_H
+#define ISOTOK_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "isotok.h"
+
+#if defined(ISOTOK_DEBUG)
+#define ISOTOK_ASSERT(condition) ((condition) ? (void)0 : __builtin_trap())
+#else
+#define ISOTOK_ASSERT(condition) ((void)0)
+#endif
+
+#if defined(__GNUC__)
+#define ISOTOK_LIKELY(x) __builtin_expect(!!(x), 1)
+#define ISOTOK_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ISOTOK_NOINLINE __attribute__((noinline))
+#define ISOTOK_INLINE static inline __attribute__((always_inline))
+#else
+#define ISOTOK_LIKELY(x) (x)
+#define ISOTOK_UNLIKELY(x) (x)
+#define ISOTOK_NOINLINE
+#define ISOTOK_INLINE static inline
+#endif
+
+/* Blob and memory alignment, in bytes. */
+#define ISOTOK_ALIGN 64u
+
+static inline size_t isotok__align_up(size_t size, size_t alignment)
+{
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
+static inline bool isotok__is_aligned(const void *p, size_t alignment)
+{
+    return ((uintptr_t)p & (alignment - 1)) == 0;
+}
+
+static inline uint32_t isotok__load_u32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+
+static inline uint64_t isotok__load_u64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+
+static inline size_t isotok__min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* L1: a verified blob as plain pointers.
+ *
+ * isotok__blob_open checks everything once; afterwards the hot loops trust the sections:
+ * every link of a trie stays inside it, every id is below vocab_size, every offset is
+ * inside its pool. */
+#ifndef ISOTOK_BLOB_H
+#define ISOTOK_BLOB_H
+
+#include "base.h"
+#include "blob_gen.h"
+
+#define ISOTOK_FEATURE(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
+
+/* Operations, FORMAT.md §7. */
+enum { ISOTOK_OP_NORMALIZE_SENTENCEPIECE = 1 };
+enum { ISOTOK_OP_DECODE_SENTENCEPIECE = 1, ISOTOK_OP_DENORMALIZE = 2 };
+enum {
+    ISOTOK_NORM_DUMMY_PREFIX = 1,
+    ISOTOK_NORM_REMOVE_EXTRA = 2,
+    ISOTOK_NORM_ESCAPE = 4,
+    ISOTOK_NORM_SUFFIX = 8,
+    ISOTOK_NORM_ALL = 15
+};
+
+#define ISOTOK_START_WORDS 2048u   /* start_set: code points below U+20000 */
+#define ISOTOK_PAIR_ASCII_WORDS 256u
+#define ISOTOK_MAX_PIECE 8000u
+#define ISOTOK_MAX_EXPANSION 4096u
+#define ISOTOK_MAX_SLOTS 0xFFFF00u /* so that 0xFFFFFF can mean "unknown" in 24 bits */
+#define ISOTOK_UNK_SLOT 0xFFFFFFu
+
+/* What a normalizer works with: the model's own, or its denormalizer. */
+struct isotok__rules {
+    const uint32_t *units;            /* charsmap, NULL = none */
+    const uint8_t *replacements;
+    const struct isotok__trie_node *user;    /* user-defined pieces, canonical text; NULL = none */
+    const uint64_t *start_set;        /* NULL = look every character up */
+    uint32_t flags;                   /* ISOTOK_NORM_… */
+    uint32_t max_key_bytes;
+    uint32_t units_count, replacements_size;
+    uint32_t compact;                 /* U+2581 is written as 0x20 */
+    /* ASCII characters that take the slow path: always; or only before a non-ASCII byte */
+    uint64_t hard[2], hard_before_wide[2];
+    uint8_t hard_printable[8];        /* the printable ones of `hard`, if at most 8 … */
+    uint32_t hard_count;              /* … else 9: no block copies */
+};
+
+struct isotok_model {
+    struct isotok__blob blob;
+    struct isotok__rules normalizer, denormalizer;
+    uint64_t features;
+    uint32_t parity;
+    uint32_t space_size;       /* bytes of U+2581 in internal text: 1 or 3 */
+    uint32_t wide;             /* tokens keep a 32-bit length of their own */
+    uint32_t whole_text;
+    uint32_t has_denormalizer;
+    uint32_t decoder_flags;
+    uint32_t pair_shift;       /* 32 - k - 6 of FORMAT.md §6 */
+    uint32_t unused_count;     /* UNUSED pieces of a bpe model: they are split back */
+    uint32_t longest_output;   /* of one normalizer step, internal bytes */
+};
+
+/* Checks the blob as `verify` says and fills `*model`. */
+isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verify,
+                                struct isotok_model *model, isotok_error *error);
+
+/* The additional checks of ISOTOK_VERIFY_FULL, apart from the checksum. */
+isotok_status isotok__verify_full(const struct isotok_model *model, isotok_error *error);
+
+/* Piece text in canonical form. */
+static inline const uint8_t *isotok__piece_text(const struct isotok_model *model, uint32_t id,
+                                                uint32_t *out_size)
+{
+    uint32_t begin = id ? model->blob.piece_ends[id - 1] : 0;
+    *out_size = model->blob.piece_ends[id] - begin;
+    return model->blob.piece_text + begin;
+}
+
+/* Fills `error` (may be NULL) and returns `status`. */
+isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what,
+                           uint32_t index, uint64_t offset, uint64_t need);
+
+#endif

@@ -1,0 +1,280 @@
+/* L1: checks of a blob's sections. See blob_check.h and FORMAT.md §9.
+ *
+ * Loops over large arrays accumulate a verdict without branches, so that they
+ * vectorize, and look for the culprit only after a failure. */
+#include "blob_check.h"
+
+#include "trie.h"
+
+/* Lets helpers report a failure in one line. */
+struct check {
+    const struct isotok_model *model;
+    const struct isotok__blob *b;
+    const uint8_t *data;
+    isotok_error *error;
+};
+
+static isotok_status fail_at(const struct check *c, uint32_t what, uint32_t index, const void *where)
+{
+    uint64_t offset = where != NULL ? (uint64_t)((const uint8_t *)where - c->data) : 0;
+    return isotok__fail(c->error, ISOTOK_E_CORRUPT, what, index, offset, 0);
+}
+
+static bool feature(const struct check *c, uint64_t bit)
+{
+    return (c->model->features & bit) != 0;
+}
+
+static isotok_status check_scalars(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint64_t algorithms = ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) |
+                          ISOTOK_FEATURE(CHAR);
+    const uint32_t ids[] = {b->unk_id, b->bos_id, b->eos_id, b->pad_id};
+    uint32_t i;
+    if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_CHAR)
+        return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0, 0);
+    if ((c->model->features & algorithms) != (uint64_t)1 << (b->algorithm - 1))
+        return fail_at(c, ISOTOK_WHAT_ALGORITHM, b->algorithm, NULL);
+    if (b->vocab_size == 0 || b->vocab_size > 0x1000000u)
+        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_VOCAB_SIZE, NULL);
+    for (i = 0; i < 4; i++)
+        if (ids[i] != ISOTOK_NO_TOKEN && ids[i] >= b->vocab_size)
+            return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID + i, NULL);
+    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL)
+        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID, NULL);
+    if (b->max_piece_bytes == 0 || b->max_piece_bytes >= ISOTOK_MAX_PIECE)
+        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_PIECE_BYTES, NULL);
+    if (b->max_expansion == 0 || b->max_expansion > ISOTOK_MAX_EXPANSION)
+        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
+    if (b->max_key_bytes < 4 || b->max_key_bytes > 0xFFFFu)
+        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_KEY_BYTES, NULL);
+    return ISOTOK_OK;
+}
+
+static isotok_status check_lengths(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    bool user = feature(c, ISOTOK_FEATURE(USER_DEFINED));
+    bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
+    bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
+    uint32_t pair_words = b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS;
+    const struct {
+        uint32_t field;
+        bool ok;
+    } rules[] = {
+        {ISOTOK__FIELD_PIECE_ENDS, b->piece_ends_count == b->vocab_size},
+        {ISOTOK__FIELD_PIECE_SIZES, b->piece_sizes == NULL},
+        {ISOTOK__FIELD_SCORES, b->scores_count == b->vocab_size},
+        {ISOTOK__FIELD_TYPES, b->types_count == b->vocab_size},
+        {ISOTOK__FIELD_TRIE, b->trie_count != 0 && b->trie_count % 256 == 0 &&
+                                 b->trie_count <= ISOTOK_MAX_SLOTS},
+        {ISOTOK__FIELD_TRIE_IDS, b->trie_ids_count == b->trie_count},
+        {ISOTOK__FIELD_BYTE_IDS,
+         b->byte_ids_count == (feature(c, ISOTOK_FEATURE(BYTE_FALLBACK)) ? 256u : 0u)},
+        {ISOTOK__FIELD_PAIR_SET,
+         b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS && (pair_words & (pair_words - 1)) == 0 &&
+             pair_words <= 1u << 26},
+        {ISOTOK__FIELD_USER_TRIE, user ? b->user_trie_count != 0 && b->user_trie_count % 256 == 0 &&
+                                             b->user_trie_count <= ISOTOK_MAX_SLOTS
+                                       : b->user_trie == NULL},
+        {ISOTOK__FIELD_CHARSMAP_TRIE,
+         charsmap ? b->charsmap_trie_count != 0 && b->charsmap_trie_count % 256 == 0
+                  : b->charsmap_trie == NULL},
+        {ISOTOK__FIELD_CHARSMAP_TEXT, charsmap == (b->charsmap_text_count != 0)},
+        {ISOTOK__FIELD_START_SET,
+         b->start_set_count == (user || charsmap ? ISOTOK_START_WORDS : 0u)},
+        {ISOTOK__FIELD_DENORMALIZER_TRIE,
+         denormalizer ? b->denormalizer_trie_count != 0 && b->denormalizer_trie_count % 256 == 0
+                      : b->denormalizer_trie == NULL},
+        {ISOTOK__FIELD_DENORMALIZER_TEXT, denormalizer == (b->denormalizer_text_count != 0)},
+        {ISOTOK__FIELD_UNK_SURFACE, b->unk_surface_count <= 0xFFFFFFu},
+    };
+    uint32_t i;
+    for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (!rules[i].ok) return fail_at(c, ISOTOK_WHAT_SECTION, rules[i].field, NULL);
+    return ISOTOK_OK;
+}
+
+static isotok_status check_operations(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
+    bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
+    bool ok = b->normalizer_count == 1 && b->pretokenizer_count == 0 && b->template_ops_count == 0 &&
+              b->decoder_count == (denormalizer ? 2u : 1u);
+    ok = ok && b->normalizer[0].kind == ISOTOK_OP_NORMALIZE_SENTENCEPIECE &&
+         (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
+         b->normalizer[0].section == (charsmap ? 1u : 0u) && b->normalizer[0].argument == 0;
+    ok = ok && b->decoder[0].kind == ISOTOK_OP_DECODE_SENTENCEPIECE &&
+         (b->decoder[0].flags & ~(uint32_t)3) == 0 && b->decoder[0].section == 0 &&
+         b->decoder[0].argument == 0;
+    if (ok && denormalizer)
+        ok = b->decoder[1].kind == ISOTOK_OP_DENORMALIZE &&
+             (b->decoder[1].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
+             b->decoder[1].section == 1 && b->decoder[1].argument == 0;
+    /* the internal form needs escaped spaces */
+    if (ok && feature(c, ISOTOK_FEATURE(COMPACT_SPACE)))
+        ok = (b->normalizer[0].flags & ISOTOK_NORM_ESCAPE) != 0;
+    if (!ok)
+        return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, 0,
+                            b->normalizer ? (uint64_t)((const uint8_t *)b->normalizer - c->data) : 0,
+                            0);
+    return ISOTOK_OK;
+}
+
+static isotok_status check_pieces(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint32_t i, previous = 0, longest = 0, bad = 0;
+    for (i = 0; i < b->vocab_size; i++) {
+        uint32_t end = b->piece_ends[i], size = end - previous;
+        bad |= (uint32_t)(end < previous);
+        longest = size > longest ? size : longest;
+        previous = end;
+    }
+    if (bad || previous > b->piece_text_count)
+        return fail_at(c, ISOTOK_WHAT_PIECE_ENDS, 0, b->piece_ends);
+    if (longest > b->max_piece_bytes)
+        return fail_at(c, ISOTOK_WHAT_MAX_PIECE, 0, b->piece_ends);
+    for (i = 0; i < b->vocab_size; i++)
+        bad |= (uint32_t)((uint8_t)(b->types[i] - 1) > ISOTOK_BYTE - 1);
+    if (bad) return fail_at(c, ISOTOK_WHAT_PIECE_TYPE, 0, b->types);
+    return ISOTOK_OK;
+}
+
+static isotok_status check_byte_ids(const struct check *c)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    uint32_t i, size;
+    for (i = 0; i < c->b->byte_ids_count; i++) {
+        uint32_t id = c->b->byte_ids[i];
+        const uint8_t *text;
+        if (id >= c->b->vocab_size || c->b->types[id] != ISOTOK_BYTE)
+            return fail_at(c, ISOTOK_WHAT_BYTE_IDS, i, c->b->byte_ids + i);
+        text = isotok__piece_text(c->model, id, &size);
+        if (size != 6 || text[3] != (uint8_t)hex[i >> 4] || text[4] != (uint8_t)hex[i & 15])
+            return fail_at(c, ISOTOK_WHAT_BYTE_IDS, i, c->b->byte_ids + i);
+    }
+    /* decode reads the byte value from the piece text: every BYTE piece must spell one */
+    for (i = 0; i < c->b->vocab_size; i++)
+        if (c->b->types[i] == ISOTOK_BYTE) {
+            isotok__piece_text(c->model, i, &size);
+            if (size != 6 || c->b->byte_ids == NULL)
+                return fail_at(c, ISOTOK_WHAT_BYTE_IDS, i, c->b->types + i);
+        }
+    return ISOTOK_OK;
+}
+
+/* Links inside the array; a slot has a value exactly where it has an id. */
+static isotok_status check_trie(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint32_t i, bad = 0, none = ISOTOK_VALUE_NONE, limit = 0xFFFFFFFFu;
+    if (b->algorithm == ISOTOK_UNIGRAM) {
+        /* |weight| <= 1e30, so that sums stay finite; `wide` models take any finite weight */
+        none = ISOTOK_VALUE_NONE_SCORE;
+        limit = feature(c, ISOTOK_FEATURE(WIDE)) ? 0x7F7FFFFFu : 0x7149F2CAu;
+    }
+    for (i = 0; i < b->trie_count; i++)
+        bad |= (uint32_t)((b->trie[i].link >> 8) >= b->trie_count);
+    if (bad) return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
+    for (i = 0; i < b->trie_count; i++) {
+        uint32_t value = b->trie[i].value, id = b->trie_ids[i];
+        bool ends = value != none;
+        bad |= (uint32_t)(ends ? id >= b->vocab_size : id != ISOTOK_NO_TOKEN);
+        bad |= (uint32_t)(ends & (b->algorithm == ISOTOK_UNIGRAM) & ((value & 0x7FFFFFFFu) > limit));
+    }
+    if (bad) return fail_at(c, ISOTOK_WHAT_TRIE_ID, 0, b->trie_ids);
+    if (b->trie[0].value != none || (b->trie[0].link & 0xFFu) == 0)
+        return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
+    if (b->algorithm == ISOTOK_UNIGRAM) {
+        uint32_t bits;
+        memcpy(&bits, &b->unk_score, 4);
+        if ((bits & 0x7FFFFFFFu) > limit)
+            return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_SCORE, NULL);
+    }
+    return ISOTOK_OK;
+}
+
+static isotok_status check_user_trie(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint32_t i, bad = 0;
+    for (i = 0; i < b->user_trie_count; i++)
+        bad |= (uint32_t)((b->user_trie[i].link >> 8) >= b->user_trie_count) |
+               (uint32_t)(b->user_trie[i].value > b->vocab_size);
+    if (b->user_trie_count != 0)
+        bad |= (uint32_t)((b->user_trie[0].link & 0xFFu) == 0);
+    return bad ? fail_at(c, ISOTOK_WHAT_TRIE, 0, b->user_trie) : ISOTOK_OK;
+}
+
+static isotok_status check_other_ids(const struct check *c)
+{
+    uint32_t i;
+    for (i = 0; i < c->b->other_ids_count; i++)
+        if (c->b->other_ids[i] >= c->b->vocab_size)
+            return fail_at(c, ISOTOK_WHAT_INDEX, i, c->b->other_ids + i);
+    return ISOTOK_OK;
+}
+
+/* Darts units: no byte leads outside; a leaf's value lies in the pool. */
+static isotok_status check_charsmap(const struct check *c, const uint32_t *units, uint32_t count,
+                                    const uint8_t *text, uint32_t text_size)
+{
+    uint32_t i;
+    if (count == 0) return ISOTOK_OK;
+    if (text[text_size - 1] != 0) return fail_at(c, ISOTOK_WHAT_CHARSMAP, 0, text + text_size - 1);
+    for (i = 0; i < count; i++) {
+        uint32_t unit = units[i], child;
+        if (unit & 0x80000000u) continue;
+        child = i ^ isotok__darts_offset(unit);
+        if ((child | 0xFFu) >= count) return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
+        if ((unit & 0x100u) && ((units[child] & 0x80000000u) == 0 ||
+                                (units[child] & 0x7FFFFFFFu) >= text_size))
+            return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
+    }
+    if (units[0] & 0x80000000u) return fail_at(c, ISOTOK_WHAT_CHARSMAP, 0, units);
+    return ISOTOK_OK;
+}
+
+uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t least)
+{
+    uint32_t i, begin = 0;
+    for (i = 0; i < size; i++)
+        if (text[i] == 0) {
+            if (i - begin > least) least = i - begin;
+            begin = i + 1;
+        }
+    return least;
+}
+
+isotok_status isotok__check_shape(const struct isotok_model *model, const uint8_t *data,
+                                  isotok_error *error)
+{
+    struct check c = {model, &model->blob, data, error};
+    isotok_status status;
+    if ((status = check_scalars(&c)) != ISOTOK_OK) return status;
+    if ((status = check_lengths(&c)) != ISOTOK_OK) return status;
+    return check_operations(&c);
+}
+
+isotok_status isotok__check_contents(const struct isotok_model *model, const uint8_t *data,
+                                     isotok_error *error)
+{
+    struct check c = {model, &model->blob, data, error};
+    const struct isotok__blob *b = &model->blob;
+    isotok_status status;
+    if ((status = check_pieces(&c)) != ISOTOK_OK) return status;
+    if ((status = check_byte_ids(&c)) != ISOTOK_OK) return status;
+    if ((status = check_trie(&c)) != ISOTOK_OK) return status;
+    if ((status = check_user_trie(&c)) != ISOTOK_OK) return status;
+    if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;
+    status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,
+                            b->charsmap_text_count);
+    if (status != ISOTOK_OK) return status;
+    if (isotok__longest_run(b->charsmap_text, b->charsmap_text_count, 0) > b->max_expansion)
+        return fail_at(&c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
+    return check_charsmap(&c, b->denormalizer_trie, b->denormalizer_trie_count,
+                          b->denormalizer_text, b->denormalizer_text_count);
+}

@@ -1,0 +1,150 @@
+/* L3: SentencePiece's BPE: the adjacent pair whose concatenation is the piece with the
+ * highest score is merged first, leftmost first among equals.
+ *
+ * ALGORITHM   The text is cut where no piece can span (cuts.h). A chunk that is a piece
+ *             which its own merges rebuild (the blob's *direct* bit, computed offline by
+ *             running them) is one token. Else: short chunks scan for the best pair in
+ *             an array; long ones keep a binary heap of rank << 32 | symbol, whose entries
+ *             are checked when popped. A symbol keeps the trie slot of its text, so that a
+ *             pair costs one walk over the right symbol's bytes.
+ * COMPLEXITY  O(n log n) for a chunk of n bytes, times the longest piece for hostile tries.
+ * SOURCE      Sennrich 2016 (arXiv:1508.07909); rules of sentencepiece 0.2.3. */
+#include "bpe.h"
+
+#include "bpe_long.h"
+#include "cuts.h"
+#include "trie.h"
+#include "utf8.h"
+
+#define SHORT_SYMBOLS 40u
+
+/* A chunk of at most SHORT_SYMBOLS symbols; entry i of rank and merged is the pair (i, i+1). */
+struct chunk {
+    const isotok_model *model;
+    const uint8_t *text;
+    uint32_t count;
+    uint32_t rank[SHORT_SYMBOLS + 1];
+    uint32_t merged[SHORT_SYMBOLS + 1];   /* slot of the concatenation */
+    uint32_t node[SHORT_SYMBOLS + 1];     /* ISOTOK_NO_SLOT: in no piece; or FROZEN */
+    uint32_t position[SHORT_SYMBOLS + 2]; /* of the symbols; then the end */
+};
+
+static void rank_pair(struct chunk *c, uint32_t i)
+{
+    uint32_t merged = 0;
+    c->rank[i] = isotok__bpe_rank(c->model, c->text, c->node[i], c->position[i], c->node[i + 1],
+                                  c->position[i + 1], c->position[i + 2], &merged);
+    c->merged[i] = merged;
+}
+
+static void remove_symbol(struct chunk *c, uint32_t i)
+{
+    uint32_t k;
+    c->count--;
+    for (k = i; k < c->count; k++) {
+        c->rank[k] = c->rank[k + 1];
+        c->merged[k] = c->merged[k + 1];
+        c->node[k] = c->node[k + 1];
+        c->position[k] = c->position[k + 1];
+    }
+    c->position[c->count] = c->position[c->count + 1];
+}
+
+static void merge_short(struct chunk *c)
+{
+    uint32_t i;
+    for (i = 0; i + 1 < c->count; i++) rank_pair(c, i);
+    while (c->count > 1) {
+        uint32_t best = 0;
+        for (i = 1; i + 1 < c->count; i++)
+            if (c->rank[i] < c->rank[best]) best = i;
+        if (c->rank[best] == ISOTOK__NO_RANK) break;
+        c->node[best] = c->merged[best];
+        c->rank[best] = c->rank[best + 1];
+        c->merged[best] = c->merged[best + 1];
+        remove_symbol(c, best + 1);
+        if (best > 0) rank_pair(c, best - 1);
+        if (best + 1 < c->count) rank_pair(c, best);
+    }
+}
+
+static void emit_short(const struct chunk *c, struct isotok__tokens *tokens)
+{
+    uint32_t i;
+    for (i = 0; i < c->count; i++)
+        isotok__bpe_token(c->model, c->text, c->position[i], c->position[i + 1], c->node[i], tokens);
+}
+
+/* Splits text[0..size) into symbols; false if there are too many. */
+static bool split_short(struct chunk *c, uint32_t size)
+{
+    uint32_t p = 0;
+    c->count = 0;
+    while (p < size) {
+        uint32_t length;
+        if (c->count == SHORT_SYMBOLS) return false;
+        c->node[c->count] = isotok__bpe_symbol(c->model, c->text + p, size - p, &length);
+        c->position[c->count++] = p;
+        p += length;
+    }
+    c->position[c->count] = size;
+    return true;
+}
+
+static void segment_chunk(const isotok_model *model, const uint8_t *text, uint32_t size,
+                          const struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+{
+    struct chunk c;
+    c.model = model;
+    c.text = text;
+    if (model->unused_count == 0 && split_short(&c, size)) {
+        merge_short(&c);
+        emit_short(&c, tokens);
+    } else {
+        isotok__bpe_long(model, text, size, work, tokens);
+    }
+}
+
+/* Walks one chunk: its end, and the slot of its text in the trie (or ISOTOK_NO_SLOT). */
+static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint32_t size,
+                           uint32_t *out_slot)
+{
+    const struct isotok__trie_node *trie = model->blob.trie;
+    const uint64_t *pairs = model->blob.pair_set;
+    const uint32_t shift = model->pair_shift;
+    uint32_t p = 0, slot = 0, left = 0;
+    bool alive = true;
+    for (;;) {
+        uint32_t n = isotok__char_size(text + p, size - p), i;
+        uint32_t right = isotok__char_key(text + p, n);
+        if (p != 0 && !isotok__pair_occurs(pairs, shift, left, right)) break;
+        for (i = 0; i < n && alive; i++) {
+            slot = isotok__trie_step(trie, slot, text[p + i]);
+            alive = slot != ISOTOK_NO_SLOT;
+        }
+        p += n;
+        left = right;
+        if (p == size) break;
+    }
+    *out_slot = alive ? slot : ISOTOK_NO_SLOT;
+    return p;
+}
+
+void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
+                 const struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+{
+    const struct isotok__trie_node *trie = model->blob.trie;
+    uint32_t p = 0;
+    if (model->whole_text) {
+        segment_chunk(model, text, size, work, tokens);
+        return;
+    }
+    while (p < size) {
+        uint32_t slot, n = walk_chunk(model, text + p, size - p, &slot);
+        if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT))
+            isotok__push_token(tokens, slot, n);
+        else
+            segment_chunk(model, text + p, n, work, tokens);
+        p += n;
+    }
+}

@@ -1,0 +1,57 @@
+/* L3: what the two BPE mergers share, and the one for long chunks and UNUSED pieces. */
+#ifndef ISOTOK_BPE_LONG_H
+#define ISOTOK_BPE_LONG_H
+
+#include "session.h"
+#include "trie.h"
+
+#define ISOTOK__NO_RANK 0xFFFFFFFFu
+#define ISOTOK__NOT_DIRECT 0x80000000u
+#define ISOTOK__FROZEN 0xFF000000u /* node of a user-defined symbol: never merged */
+
+ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
+{
+    if (tokens->lengths != NULL) {
+        tokens->slots[tokens->count] = slot;
+        tokens->lengths[tokens->count] = size;
+    } else {
+        tokens->slots[tokens->count] = slot << 8 | size;
+    }
+    tokens->count++;
+}
+
+/* Rank of merging the symbols at [a, b) and [b, end), or ISOTOK__NO_RANK; the slot of the
+ * result in *out_merged. Pieces longer than max_piece_bytes do not exist, whatever the
+ * trie says: that bounds the walk. */
+ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t *text,
+                                        uint32_t node_a, uint32_t a, uint32_t node_b, uint32_t b,
+                                        uint32_t end, uint32_t *out_merged)
+{
+    const struct isotok__trie_node *trie = model->blob.trie;
+    uint32_t slot = node_a, value;
+    if (node_a == ISOTOK_NO_SLOT || node_a == ISOTOK__FROZEN || node_b == ISOTOK__FROZEN ||
+        end - a > model->blob.max_piece_bytes)
+        return ISOTOK__NO_RANK;
+    for (; b < end; b++) {
+        slot = isotok__trie_step(trie, slot, text[b]);
+        if (slot == ISOTOK_NO_SLOT) return ISOTOK__NO_RANK;
+    }
+    value = trie[slot].value;
+    *out_merged = slot;
+    return value == ISOTOK_VALUE_NONE ? ISOTOK__NO_RANK : value & ~ISOTOK__NOT_DIRECT;
+}
+
+/* The symbol at text[0..size): a user-defined piece (ISOTOK__FROZEN) or one character
+ * (its slot or ISOTOK_NO_SLOT); its bytes in *out_length. */
+uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint32_t size,
+                            uint32_t *out_length);
+
+/* Appends the token of a final symbol text[begin..end). */
+void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t begin, uint32_t end,
+                       uint32_t node, struct isotok__tokens *tokens);
+
+/* Segments a chunk of any length. */
+void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size,
+                      const struct isotok__bpe_work *work, struct isotok__tokens *tokens);
+
+#endif

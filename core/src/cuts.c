@@ -1,0 +1,37 @@
+/* L2: looking for a cut from the end of a window. See cuts.h. */
+#include "cuts.h"
+
+/* Start of the last character of text[0..end), by lead bytes: characters are cut from the
+ * front, so step back over at most three continuation bytes to a byte that announces
+ * exactly what follows. Text of the normalizer is well-formed, so this is unambiguous;
+ * models whose pieces are not are never cut (feature whole_text). */
+static uint32_t last_character(const uint8_t *text, uint32_t end)
+{
+    uint32_t begin = end - 1;
+    while (begin > 0 && end - begin < 4 && (text[begin] & 0xC0) == 0x80) begin--;
+    return begin;
+}
+
+uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32_t size)
+{
+    const struct isotok__blob *b = &model->blob;
+    uint32_t end = size, begin, right;
+    if (size == 0 || model->whole_text) return 0;
+    if (b->algorithm == ISOTOK_WORD) { /* words begin at U+2581 and nowhere else */
+        for (end = size; end > 0; end--)
+            if (model->space_size == 1 ? text[end - 1] == 0x20
+                                       : end + 2 <= size && memcmp(text + end - 1, "\xE2\x96\x81", 3) == 0)
+                return end - 1;
+        return 0;
+    }
+    begin = last_character(text, end);
+    right = isotok__char_key(text + begin, end - begin);
+    while (begin > 0) {
+        uint32_t left_begin = last_character(text, begin);
+        uint32_t left = isotok__char_key(text + left_begin, begin - left_begin);
+        if (!isotok__pair_occurs(b->pair_set, model->pair_shift, left, right)) return begin;
+        begin = left_begin;
+        right = left;
+    }
+    return 0;
+}

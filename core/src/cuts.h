@@ -1,0 +1,36 @@
+/* L2: where internal text may be cut: between two characters that are adjacent inside no
+ * piece (FORMAT.md §6). The set may hold more pairs than occur; a missed cut only costs
+ * time. */
+#ifndef ISOTOK_CUTS_H
+#define ISOTOK_CUTS_H
+
+#include "blob.h"
+#include "utf8.h"
+
+/* A character as the number of its bytes, big-endian. */
+ISOTOK_INLINE uint32_t isotok__char_key(const uint8_t *text, uint32_t size)
+{
+    uint32_t key = text[0], i;
+    for (i = 1; i < size; i++) key = key << 8 | text[i];
+    return key;
+}
+
+/* Whether the pair (a, b) may occur inside a piece. */
+ISOTOK_INLINE bool isotok__pair_occurs(const uint64_t *set, uint32_t shift, uint32_t a, uint32_t b)
+{
+    uint32_t h;
+    if ((a | b) < 0x80) {
+        h = a << 7 | b;
+    } else {
+        h = (a * 0x9E3779B1u) ^ (b * 0x85EBCA77u);
+        h = (h ^ h >> 15) * 0x2C1B3C6Du;
+        h = (ISOTOK_PAIR_ASCII_WORDS << 6) + (h >> shift);
+    }
+    return set[h >> 6] >> (h & 63) & 1;
+}
+
+/* The last cut in text[0..size) after its first character, or 0 if there is none;
+ * `size` must be the end of a character, and is itself a cut only if `at_end`. */
+uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32_t size);
+
+#endif

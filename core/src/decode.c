@@ -1,0 +1,279 @@
+/* L4: ids (or pieces) back to text.
+ *
+ * ALGORITHM   Runs of byte pieces become characters as soon as they are complete, U+FFFD for
+ *             each byte that is none; pieces deliver their text with U+2581 as a space; the
+ *             first pieces lose their leading U+2581 as the normalizer flags say. A
+ *             denormalizer, where the model has one, reads what comes out of that.
+ * SOURCE      `SentencePieceProcessor::Decode` of sentencepiece 0.2.3. */
+#include "options.h"
+#include "utf8.h"
+
+static const uint8_t replacement[3] = {0xEF, 0xBF, 0xBD};
+
+/* Where decoded bytes go: the caller's array, or the text in front of the denormalizer. */
+struct sink {
+    uint8_t *out;
+    size_t capacity, count;
+};
+
+isotok_status isotok_decode_begin(isotok_session *s, uint32_t flags, isotok_error *error)
+{
+    isotok_status status = isotok__begin(s, NULL, 0, error);
+    if (status != ISOTOK_OK) return status;
+    if ((flags & ~(uint32_t)ISOTOK_RAW_BYTES) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, flags, 0, 0);
+    s->decoder.flags = flags;
+    s->decoder.at_start = 1;
+    if (s->model->has_denormalizer)
+        isotok__normalizer_begin(&s->normalizer, &s->model->denormalizer, ISOTOK_UNIT_BYTE,
+                                 (flags & ISOTOK_RAW_BYTES) != 0);
+    s->mode = ISOTOK__DECODING;
+    return ISOTOK_OK;
+}
+
+/* Delivers what is pending: characters of byte pieces first, then the piece. */
+static bool deliver(struct isotok__decoder *d, struct sink *sink)
+{
+    while (d->pending_position < d->pending_count) {
+        if (sink->count == sink->capacity) return false;
+        sink->out[sink->count++] = d->pending[d->pending_position++];
+    }
+    d->pending_count = d->pending_position = 0;
+    while (d->piece_position < d->piece_size) {
+        const uint8_t *p = d->piece + d->piece_position;
+        bool symbol = !d->piece_verbatim && d->piece_size - d->piece_position >= 3 &&
+                      p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;
+        if (sink->count == sink->capacity) return false;
+        sink->out[sink->count++] = symbol ? 0x20 : p[0];
+        d->piece_position += symbol ? 3 : 1;
+    }
+    d->piece_size = d->piece_position = 0;
+    return true;
+}
+
+static void pend(struct isotok__decoder *d, const uint8_t *bytes, uint32_t size)
+{
+    memcpy(d->pending + d->pending_count, bytes, size);
+    d->pending_count += size;
+    d->wrote = 1;
+}
+
+static void drop_bytes(struct isotok__decoder *d, uint32_t size)
+{
+    memmove(d->bytes, d->bytes + size, d->bytes_count - size);
+    d->bytes_count -= size;
+}
+
+/* Whether the bytes so far may be the beginning of a well-formed character. */
+static bool may_continue(const struct isotok__decoder *d)
+{
+    uint8_t probe[4] = {0x80, 0x80, 0x80, 0x80};
+    uint32_t point, second;
+    memcpy(probe, d->bytes, d->bytes_count);
+    if (d->bytes_count >= isotok__lead_size(probe[0])) return false;
+    if (d->bytes_count > 1) return isotok__scalar(probe, 4, &point) != 0;
+    for (second = 0x80; second < 0xC0; second += 0x10) { /* E0, ED, F0, F4 restrict it */
+        probe[1] = (uint8_t)second;
+        if (isotok__scalar(probe, 4, &point) != 0) return true;
+    }
+    return false;
+}
+
+/* Moves complete characters, and bytes that can be part of none, to `pending`; one of
+ * them at a time. With `all` the rest goes too. */
+static bool settle_bytes(struct isotok__decoder *d, bool all)
+{
+    uint32_t point, n;
+    if (d->bytes_count == 0) return false;
+    if (d->flags & ISOTOK_RAW_BYTES) {
+        pend(d, d->bytes, d->bytes_count);
+        d->bytes_count = 0;
+        return true;
+    }
+    n = isotok__scalar(d->bytes, d->bytes_count, &point);
+    if (n != 0) {
+        pend(d, d->bytes, n);
+        drop_bytes(d, n);
+        return true;
+    }
+    if (!all && may_continue(d)) return false;
+    pend(d, replacement, 3);
+    drop_bytes(d, 1);
+    return true;
+}
+
+/* The decoded form of a piece that is not a BYTE. */
+static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint32_t type,
+                       const uint8_t *text, uint32_t size, bool verbatim)
+{
+    const struct isotok__blob *b = &s->model->blob;
+    uint32_t strip = ISOTOK_NORM_DUMMY_PREFIX | ISOTOK_NORM_REMOVE_EXTRA;
+    bool stripped_once = false;
+    if (d->wrote) d->at_start = 0;
+    d->piece_position = d->piece_size = 0;
+    if (type == ISOTOK_CONTROL) return;
+    d->piece = text;
+    d->piece_size = size;
+    d->piece_verbatim = type == ISOTOK_UNKNOWN;
+    if (type == ISOTOK_UNKNOWN && !verbatim) {
+        d->piece = b->unk_surface;
+        d->piece_size = b->unk_surface_count;
+    }
+    if (type != ISOTOK_UNKNOWN && d->at_start && (s->model->decoder_flags & strip) && size >= 3 &&
+        text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81) {
+        d->piece += 3;
+        d->piece_size -= 3;
+        stripped_once = !(s->model->decoder_flags & ISOTOK_NORM_REMOVE_EXTRA);
+    }
+    if (d->piece_size > 0) d->wrote = 1;
+    if (stripped_once || d->wrote) d->at_start = 0;
+}
+
+/* Takes one token; false if what came before must be delivered first. */
+static bool take_token(const isotok_session *s, struct isotok__decoder *d, uint32_t type,
+                       const uint8_t *text, uint32_t size, bool verbatim)
+{
+    if (type == ISOTOK_BYTE) {
+        if (settle_bytes(d, false)) return false;
+        d->bytes[d->bytes_count++] =
+            (uint8_t)((text[3] <= '9' ? text[3] - '0' : text[3] - 'A' + 10) << 4 |
+                      (text[4] <= '9' ? text[4] - '0' : text[4] - 'A' + 10));
+        return true;
+    }
+    if (settle_bytes(d, true)) return false;
+    take_piece(s, d, type, text, size, verbatim);
+    return true;
+}
+
+/* A token given from outside. */
+struct token {
+    uint32_t type, size;
+    const uint8_t *text;
+    bool verbatim;
+};
+
+/* Takes tokens of the source until it is used up or the sink is full. */
+typedef bool next_token(const isotok_session *s, const void *source, size_t index,
+                        struct token *token);
+
+static bool next_id(const isotok_session *s, const void *source, size_t index, struct token *token)
+{
+    uint32_t id = ((const uint32_t *)source)[index];
+    if (id >= s->model->blob.vocab_size) return false;
+    token->type = s->model->blob.types[id];
+    token->text = isotok__piece_text(s->model, id, &token->size);
+    token->verbatim = false;
+    return true;
+}
+
+struct piece_source {
+    const uint8_t *text;
+    uint32_t size;
+};
+
+static bool next_piece(const isotok_session *s, const void *source, size_t index,
+                       struct token *token)
+{
+    const struct piece_source *piece = source;
+    uint32_t id = isotok_piece_find(s->model, piece->text, piece->size);
+    (void)index;
+    token->text = piece->text;
+    token->size = piece->size;
+    token->type = id == ISOTOK_NO_TOKEN ? (uint32_t)ISOTOK_UNKNOWN : s->model->blob.types[id];
+    token->verbatim = id == ISOTOK_NO_TOKEN;
+    return true;
+}
+
+/* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */
+static isotok_status decode_plain(isotok_session *s, const void *source, next_token *next,
+                                  size_t count, size_t *consumed, bool last, struct sink *sink,
+                                  isotok_error *error)
+{
+    struct isotok__decoder *d = &s->decoder;
+    for (;;) {
+        struct token token = {0, 0, NULL, false};
+        if (!deliver(d, sink)) return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
+        if (*consumed == count) {
+            if (last && settle_bytes(d, true)) continue;
+            /* complete characters need not wait for the next token */
+            if (!last && settle_bytes(d, false)) continue;
+            return ISOTOK_OK;
+        }
+        if (!next(s, source, *consumed, &token))
+            return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID,
+                                (uint32_t)*consumed, 0, s->model->blob.vocab_size);
+        if (take_token(s, d, token.type, token.text, token.size, token.verbatim)) ++*consumed;
+    }
+}
+
+/* Runs the denormalizer over the decoded text: its window is delivered to `out`. */
+static isotok_status decode_denormalized(isotok_session *s, const void *source, next_token *next,
+                                         size_t count, size_t *consumed, bool last,
+                                         struct sink *sink, isotok_error *error)
+{
+    struct isotok__decoder *d = &s->decoder;
+    for (;;) {
+        struct sink raw = {s->raw, s->capacity, d->raw_count};
+        size_t position = 0, settled;
+        int state;
+        isotok_status status = decode_plain(s, source, next, count, consumed, last, &raw, error);
+        bool at_end = last && status == ISOTOK_OK;
+        if (status < 0) return status;
+        d->raw_count = (uint32_t)raw.count;
+        state = isotok__normalizer_run(&s->normalizer, s->raw, d->raw_count, &position, at_end,
+                                       &s->window);
+        memmove(s->raw, s->raw + position, d->raw_count - position);
+        d->raw_count -= (uint32_t)position;
+        settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+        while (s->drained < settled) {
+            if (sink->count == sink->capacity)
+                return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, settled - s->drained);
+            sink->out[sink->count++] = s->window.text[s->drained++];
+        }
+        isotok__window_drop(s, settled);
+        s->drained = 0;
+        if (state == ISOTOK__NORM_FULL && settled == 0) return isotok__need_scratch(s, error);
+        if (state == ISOTOK__NORM_DONE && status == ISOTOK_OK) return ISOTOK_OK;
+        if (state == ISOTOK__NORM_DONE && position == 0 && settled == 0)
+            return isotok__need_scratch(s, error); /* raw text full of one unfinished key */
+    }
+}
+
+static isotok_status decode(isotok_session *s, const void *source, next_token *next, size_t count,
+                            size_t *consumed, bool last, uint8_t *out, size_t capacity,
+                            size_t *out_count, isotok_error *error)
+{
+    struct sink sink = {out, capacity, 0};
+    isotok_status status;
+    if (s == NULL || consumed == NULL || out_count == NULL || (source == NULL && count != 0) ||
+        (out == NULL && capacity != 0) || *consumed > count)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (s->mode != ISOTOK__DECODING)
+        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+    status = s->model->has_denormalizer
+                 ? decode_denormalized(s, source, next, count, consumed, last, &sink, error)
+                 : decode_plain(s, source, next, count, consumed, last, &sink, error);
+    *out_count = sink.count;
+    if ((status == ISOTOK_OK && last) || status < 0) s->mode = ISOTOK__ENDED;
+    return status;
+}
+
+isotok_status isotok_decode_step(isotok_session *s, const uint32_t *ids, size_t count,
+                                 size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,
+                                 size_t *out_count, isotok_error *error)
+{
+    return decode(s, ids, next_id, count, consumed, last != 0, out, capacity, out_count, error);
+}
+
+isotok_status isotok_decode_piece(isotok_session *s, const uint8_t *piece, size_t size,
+                                  size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,
+                                  size_t *out_count, isotok_error *error)
+{
+    struct piece_source source = {piece, (uint32_t)size};
+    size_t count = size != 0;
+    if (piece == NULL && size != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (size > 0xFFFFFFu)
+        return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, 0, 0, size);
+    return decode(s, &source, next_piece, count, consumed, last != 0, out, capacity, out_count, error);
+}

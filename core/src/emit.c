@@ -1,0 +1,246 @@
+/* L4: emission. Unknown characters become byte pieces, or one token per run; spans come from
+ * the window's offset map. Resumes anywhere: the state is in struct isotok__emitter.
+ * SOURCE  sentencepiece 0.2.3: with byte fallback the last byte carries the span. */
+#include "emit.h"
+
+static const uint8_t space_symbol[3] = {0xE2, 0x96, 0x81};
+
+struct span {
+    uint64_t begin, end, norm_begin, norm_end;
+};
+
+static isotok_status put_id(struct isotok_session *s, isotok_output *o, uint32_t id,
+                            const struct span *span)
+{
+    const isotok_encode_options *options = &s->options;
+    if (options->limit != 0 && s->emitter.emitted == options->limit) return ISOTOK_AT_LIMIT;
+    if (!(options->flags & ISOTOK_COUNT_ONLY)) {
+        if (o->count == o->capacity) return ISOTOK_NEED_OUTPUT;
+        if (options->flags & ISOTOK_OFFSETS) {
+            if (span->end - o->base > 0xFFFFFFFFu) return ISOTOK_NEED_OUTPUT;
+            o->begin[o->count] = (uint32_t)(span->begin - o->base);
+            o->end[o->count] = (uint32_t)(span->end - o->base);
+        }
+        if (options->flags & ISOTOK_NORM_SPANS) {
+            if (span->norm_end - o->norm_base > 0xFFFFFFFFu) return ISOTOK_NEED_OUTPUT;
+            o->norm_begin[o->count] = (uint32_t)(span->norm_begin - o->norm_base);
+            o->norm_end[o->count] = (uint32_t)(span->norm_end - o->norm_base);
+        }
+        o->ids[o->count] = id;
+    }
+    o->count++;
+    s->emitter.emitted++;
+    return ISOTOK_OK;
+}
+
+static uint32_t token_slot(const struct isotok_session *s, uint32_t i)
+{
+    return s->tokens.lengths != NULL ? s->tokens.slots[i] : s->tokens.slots[i] >> 8;
+}
+
+static uint32_t token_size(const struct isotok_session *s, uint32_t i)
+{
+    return s->tokens.lengths != NULL ? s->tokens.lengths[i] : s->tokens.slots[i] & 0xFFu;
+}
+
+/* Canonical bytes of internal text. */
+static uint64_t canonical_size(const isotok_model *model, const uint8_t *text, uint32_t size)
+{
+    uint64_t result = size;
+    uint32_t i;
+    if (model->space_size == 1)
+        for (i = 0; i < size; i++) result += 2u * (text[i] == 0x20);
+    return result;
+}
+
+static void span_of(const struct isotok_session *s, uint32_t position, uint32_t size,
+                    struct span *span)
+{
+    const struct isotok__window *w = &s->window;
+    memset(span, 0, sizeof *span);
+    if (w->map != NULL) {
+        span->begin = w->map_base + w->map[position];
+        /* past the last byte: where the normalizer stands */
+        span->end = position + size < w->size ? w->map_base + w->map[position + size]
+                                              : s->normalizer.consumed;
+    }
+    if (s->options.flags & ISOTOK_NORM_SPANS) {
+        span->norm_begin = s->emitter.norm_position;
+        span->norm_end = span->norm_begin +
+                         canonical_size(s->model, w->text + position, size);
+    }
+}
+
+static isotok_status close_unknown(struct isotok_session *s, isotok_output *o)
+{
+    struct isotok__emitter *e = &s->emitter;
+    struct span span = {e->unknown_begin, e->unknown_end, e->unknown_norm_begin, e->unknown_norm_end};
+    isotok_status status;
+    if (!e->unknown_open) return ISOTOK_OK;
+    status = put_id(s, o, s->model->blob.unk_id, &span);
+    if (status == ISOTOK_OK) e->unknown_open = 0;
+    return status;
+}
+
+static void extend_unknown(struct isotok_session *s, const struct span *span)
+{
+    struct isotok__emitter *e = &s->emitter;
+    if (!e->unknown_open) {
+        e->unknown_open = 1;
+        e->unknown_begin = span->begin;
+        e->unknown_norm_begin = span->norm_begin;
+    }
+    e->unknown_end = span->end;
+    e->unknown_norm_end = span->norm_end;
+}
+
+/* Byte `index` of the canonical form of internal text[0..size); false past the end. */
+static bool canonical_byte(const isotok_model *model, const uint8_t *text, uint32_t size,
+                           uint32_t index, uint8_t *out)
+{
+    uint32_t i;
+    for (i = 0; i < size; i++) {
+        uint32_t width = model->space_size == 1 && text[i] == 0x20 ? 3 : 1;
+        if (index < width) {
+            *out = width == 3 ? space_symbol[index] : text[i];
+            return true;
+        }
+        index -= width;
+    }
+    return false;
+}
+
+/* One byte piece for each canonical byte; all but the last have an empty span. Unknowns
+ * are single characters, except words of the WORD model, whose bytes are walked in step. */
+static isotok_status emit_bytes(struct isotok_session *s, isotok_output *o, uint32_t position,
+                                uint32_t size, const struct span *span)
+{
+    struct isotok__emitter *e = &s->emitter;
+    const uint8_t *text = s->window.text + position;
+    uint64_t total = canonical_size(s->model, text, size);
+    uint32_t inner = 0, skipped = 0; /* internal byte, and canonical bytes before it */
+    uint8_t byte = 0;
+    if (s->model->space_size != 1) inner = skipped = e->byte;
+    while (e->byte < total) {
+        struct span part = *span;
+        bool last = e->byte + 1 == total;
+        isotok_status status;
+        while (s->model->space_size == 1) { /* find the internal byte that holds e->byte */
+            uint32_t width = text[inner] == 0x20 ? 3 : 1;
+            if (e->byte - skipped < width) break;
+            skipped += width;
+            inner++;
+        }
+        if (s->model->space_size != 1) inner = skipped = e->byte;
+        canonical_byte(s->model, text + inner, size - inner, e->byte - skipped, &byte);
+        if (!last) part.end = part.begin;
+        part.norm_begin = span->norm_begin + e->byte;
+        part.norm_end = part.norm_begin + 1;
+        status = put_id(s, o, s->model->blob.byte_ids[byte], &part);
+        if (status != ISOTOK_OK) return status;
+        e->byte++;
+    }
+    e->byte = 0;
+    return ISOTOK_OK;
+}
+
+static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
+{
+    struct isotok__emitter *e = &s->emitter;
+    const struct isotok__blob *b = &s->model->blob;
+    uint32_t slot = token_slot(s, e->token), size = token_size(s, e->token);
+    struct span span;
+    isotok_status status = ISOTOK_OK;
+    span_of(s, e->position, size, &span);
+    if (slot != ISOTOK_UNK_SLOT) {
+        status = close_unknown(s, o);
+        if (status == ISOTOK_OK) status = put_id(s, o, b->trie_ids[slot], &span);
+    } else if (b->byte_ids != NULL) {
+        status = emit_bytes(s, o, e->position, size, &span);
+    } else {
+        extend_unknown(s, &span);
+    }
+    if (status != ISOTOK_OK) return status;
+    e->token++;
+    e->position += size;
+    e->norm_position = span.norm_end;
+    return ISOTOK_OK;
+}
+
+/* The common case: known tokens, ids only, room for all of them, no limit. */
+static void emit_known(struct isotok_session *s, isotok_output *o)
+{
+    const uint32_t *slots = s->tokens.slots, *ids = s->model->blob.trie_ids;
+    struct isotok__emitter *e = &s->emitter;
+    uint32_t count = s->tokens.count, i = e->token, position = e->position;
+    uint32_t *out = o->ids + o->count;
+    size_t room = o->capacity - o->count;
+    if (count - i > room) count = i + (uint32_t)room;
+    for (; i < count; i++) {
+        uint32_t token = slots[i];
+        if (ISOTOK_UNLIKELY(token >> 8 == ISOTOK_UNK_SLOT)) break;
+        *out++ = ids[token >> 8];
+        position += token & 0xFFu;
+    }
+    o->count += i - e->token;
+    e->emitted += i - e->token;
+    e->token = i;
+    e->position = position;
+}
+
+static void count_known(struct isotok_session *s, isotok_output *o)
+{
+    const uint32_t *slots = s->tokens.slots;
+    struct isotok__emitter *e = &s->emitter;
+    uint32_t i = e->token, position = e->position;
+    for (; i < s->tokens.count && slots[i] >> 8 != ISOTOK_UNK_SLOT; i++)
+        position += slots[i] & 0xFFu;
+    o->count += i - e->token;
+    e->emitted += i - e->token;
+    e->token = i;
+    e->position = position;
+}
+
+isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
+{
+    const uint32_t special = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS;
+    bool plain = (s->options.flags & special) == 0 && s->options.limit == 0 && !s->model->wide;
+    while (s->emitter.token < s->tokens.count) {
+        isotok_status status;
+        if (plain && !s->emitter.unknown_open && s->emitter.byte == 0) {
+            if (s->options.flags & ISOTOK_COUNT_ONLY) count_known(s, o);
+            else emit_known(s, o);
+            if (s->emitter.token == s->tokens.count) break;
+        }
+        status = emit_token(s, o);
+        if (status != ISOTOK_OK) return status;
+    }
+    return ISOTOK_OK;
+}
+
+isotok_status isotok__emit_begin(struct isotok_session *s, isotok_output *o)
+{
+    const struct span none = {0, 0, 0, 0};
+    isotok_status status = ISOTOK_OK;
+    if (s->emitter.stage != ISOTOK__STAGE_BOS) return ISOTOK_OK;
+    if (s->options.flags & ISOTOK_BOS) status = put_id(s, o, s->model->blob.bos_id, &none);
+    if (status == ISOTOK_OK) s->emitter.stage = ISOTOK__STAGE_TEXT;
+    return status;
+}
+
+isotok_status isotok__emit_end(struct isotok_session *s, isotok_output *o)
+{
+    uint64_t end = s->normalizer.consumed, norm_end = s->emitter.norm_position;
+    const struct span at_end = {end, end, norm_end, norm_end};
+    isotok_status status = ISOTOK_OK;
+    if (s->emitter.stage == ISOTOK__STAGE_TEXT) {
+        status = close_unknown(s, o);
+        if (status != ISOTOK_OK) return status;
+        s->emitter.stage = ISOTOK__STAGE_EOS;
+    }
+    if (s->emitter.stage == ISOTOK__STAGE_EOS) {
+        if (s->options.flags & ISOTOK_EOS) status = put_id(s, o, s->model->blob.eos_id, &at_end);
+        if (status == ISOTOK_OK) s->emitter.stage = ISOTOK__STAGE_DONE;
+    }
+    return status;
+}

@@ -1,0 +1,182 @@
+/* L4: encode_begin, encode_step, encode_batch: normalizer -> window -> segmenter -> emission.
+ * Wiring only. */
+#include "bpe.h"
+#include "cuts.h"
+#include "emit.h"
+#include "options.h"
+#include "unigram.h"
+#include "words.h"
+
+isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options *options,
+                                  isotok_error *error)
+{
+    const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
+                           ISOTOK_COUNT_ONLY;
+    isotok_status status = isotok__begin(s, options, known, error);
+    if (status != ISOTOK_OK) return status;
+    if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, ISOTOK_BOS, 0, 0);
+    if ((s->options.flags & ISOTOK_EOS) && s->model->blob.eos_id == ISOTOK_NO_TOKEN)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, ISOTOK_EOS, 0, 0);
+    isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);
+    s->window.map = s->options.flags & ISOTOK_OFFSETS ? s->map_memory : NULL;
+    isotok__bpe_forget(&s->bpe);
+    s->mode = ISOTOK__ENCODING;
+    return ISOTOK_OK;
+}
+
+static void segment(struct isotok_session *s, uint32_t size)
+{
+    const isotok_model *model = s->model;
+    s->tokens.count = 0;
+    switch (model->blob.algorithm) {
+    case ISOTOK_UNIGRAM:
+        isotok__unigram(model, s->window.text, size, &s->carried, &s->unigram, &s->tokens);
+        break;
+    case ISOTOK_BPE: isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens); break;
+    case ISOTOK_WORD: isotok__words(model, s->window.text, size, &s->tokens); break;
+    default: isotok__characters(model, s->window.text, size, &s->tokens); break;
+    }
+    s->ready = size;
+    s->emitter.token = 0;
+    s->emitter.position = 0;
+}
+
+/* Tokens before the limit are all that is needed. */
+static void drop_emitted(struct isotok_session *s)
+{
+    isotok__window_drop(s, s->ready);
+    s->ready = 0;
+    s->tokens.count = 0;
+    s->emitter.token = 0;
+}
+
+/* Fills the window and segments up to the last cut. *out_end: the text is used up. */
+static isotok_status advance(struct isotok_session *s, isotok_input *input, bool *out_end,
+                             isotok_error *error)
+{
+    bool last = (input->part & ISOTOK_PART_LAST) != 0;
+    int state = isotok__normalizer_run(&s->normalizer, input->text, input->size, &input->consumed,
+                                       last, &s->window);
+    size_t settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+    uint32_t ready;
+    *out_end = false;
+    if (s->normalizer.finished) {
+        ready = (uint32_t)s->window.size;
+        if (ready == 0) *out_end = true;
+    } else {
+        ready = isotok__last_cut(s->model, s->window.text, (uint32_t)settled);
+        if (ready == 0 && state == ISOTOK__NORM_FULL) return isotok__need_scratch(s, error);
+        if (ready == 0 && state == ISOTOK__NORM_DONE) *out_end = true;
+    }
+    if (ready != 0) segment(s, ready);
+    return ISOTOK_OK;
+}
+
+static isotok_status check_io(const isotok_session *s, const isotok_input *input,
+                              const isotok_output *output, isotok_error *error)
+{
+    bool counting;
+    if (s == NULL || input == NULL || output == NULL || (input->text == NULL && input->size != 0))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (s->mode != ISOTOK__ENCODING)
+        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
+    counting = (s->options.flags & ISOTOK_COUNT_ONLY) != 0;
+    if (!counting && ((output->ids == NULL && output->capacity != 0) ||
+                      ((s->options.flags & ISOTOK_OFFSETS) && output->capacity != 0 &&
+                       (output->begin == NULL || output->end == NULL)) ||
+                      ((s->options.flags & ISOTOK_NORM_SPANS) && output->capacity != 0 &&
+                       (output->norm_begin == NULL || output->norm_end == NULL))))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 1, 0, 0);
+    return ISOTOK_OK;
+}
+
+/* Emits and advances until the input is used up; output->count grows. */
+static isotok_status run(isotok_session *s, isotok_input *input, isotok_output *output,
+                         isotok_error *error)
+{
+    isotok_status status = isotok__emit_begin(s, output);
+    bool end = false;
+    while (status == ISOTOK_OK && !end) {
+        status = isotok__emit_tokens(s, output);
+        if (status != ISOTOK_OK) break;
+        drop_emitted(s);
+        status = advance(s, input, &end, error);
+    }
+    if (status == ISOTOK_OK && s->normalizer.finished) {
+        status = isotok__emit_end(s, output);
+        if (status == ISOTOK_OK) s->mode = ISOTOK__ENDED;
+    }
+    if (status == ISOTOK_AT_LIMIT) s->mode = ISOTOK__ENDED;
+    if (status == ISOTOK_NEED_OUTPUT)
+        isotok__fail(error, status, ISOTOK_WHAT_NOTHING, 0, 0,
+                     s->tokens.count - s->emitter.token + 2u);
+    if (status == ISOTOK_AT_LIMIT)
+        isotok__fail(error, status, ISOTOK_WHAT_NOTHING, 0, 0, s->options.limit);
+    return status;
+}
+
+isotok_status isotok_encode_step(isotok_session *s, isotok_input *input, isotok_output *output,
+                                 isotok_error *error)
+{
+    isotok_status status = check_io(s, input, output, error);
+    if (status != ISOTOK_OK) return status;
+    output->count = 0;
+    /* spans are 32-bit: relative to the start of the current 2 GiB of text */
+    output->base = s->window.map_base & ~(uint64_t)0x7FFFFFFF;
+    if (s->emitter.unknown_open && s->emitter.unknown_begin < output->base)
+        output->base = s->emitter.unknown_begin;
+    output->norm_base = s->emitter.norm_position & ~(uint64_t)0x7FFFFFFF;
+    if (s->emitter.unknown_open && s->emitter.unknown_norm_begin < output->norm_base)
+        output->norm_base = s->emitter.unknown_norm_begin;
+    return run(s, input, output, error);
+}
+
+static isotok_status check_batch(const isotok_session *s, const uint8_t *text,
+                                 const uint32_t *text_ends, size_t text_count,
+                                 const size_t *texts_done, const isotok_output *output,
+                                 const uint32_t *id_ends, isotok_error *error)
+{
+    size_t i;
+    if (s == NULL || texts_done == NULL || output == NULL ||
+        (text_count != 0 && (text_ends == NULL || id_ends == NULL)) ||
+        (text == NULL && text_count != 0 && text_ends[text_count - 1] != 0))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    for (i = 1; i < text_count; i++)
+        if (text_ends[i] < text_ends[i - 1])
+            return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_TEXT_ENDS, (uint32_t)i, 0, 0);
+    return ISOTOK_OK;
+}
+
+isotok_status isotok_encode_batch(isotok_session *s, const isotok_encode_options *options,
+                                  const uint8_t *text, const uint32_t *text_ends,
+                                  size_t text_count, size_t *texts_done, isotok_output *output,
+                                  uint32_t *id_ends, isotok_error *error)
+{
+    isotok_status status = check_batch(s, text, text_ends, text_count, texts_done, output, id_ends, error);
+    if (status != ISOTOK_OK) return status;
+    if (*texts_done == 0 && output->count == 0) s->batch_running = 0; /* a new batch */
+    while (*texts_done < text_count) {
+        size_t begin = *texts_done == 0 ? 0 : text_ends[*texts_done - 1];
+        isotok_input input = {text + begin, text_ends[*texts_done] - begin, s->batch_consumed,
+                              ISOTOK_PART_LAST};
+        if (!s->batch_running) {
+            status = isotok_encode_begin(s, options, error);
+            if (status != ISOTOK_OK) return status;
+            s->batch_running = 1;
+            input.consumed = 0;
+        }
+        status = check_io(s, &input, output, error);
+        if (status != ISOTOK_OK) return status;
+        output->base = output->norm_base = 0;
+        status = run(s, &input, output, error);
+        s->batch_consumed = input.consumed;
+        if (status != ISOTOK_OK && status != ISOTOK_AT_LIMIT) return status;
+        id_ends[*texts_done] = (uint32_t)output->count;
+        s->batch_running = 0;
+        ++*texts_done;
+    }
+    return ISOTOK_OK;
+}

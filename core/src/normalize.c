@@ -1,0 +1,340 @@
+/* L2: the normalizer. See normalize.h.
+ *
+ * ALGORITHM   Runs of printable ASCII that no rule can touch are copied in blocks of 16
+ *             bytes; a character that cannot start a rule (start_set) is copied after a
+ *             well-formedness check; only the rest looks rules up.
+ * COMPLEXITY  O(bytes x longest key), one pass, no allocation. */
+#include "normalize.h"
+
+#include "trie.h"
+#include "utf8.h"
+
+#define MAX_RULE_MATCHES 32u /* the original looks at the first 32 keys that match … */
+#define MAX_USER_MATCHES 64u /* … and the first 64 user-defined pieces */
+
+static const uint8_t replacement[3] = {0xEF, 0xBF, 0xBD};
+static const uint8_t space_symbol[3] = {0xE2, 0x96, 0x81};
+
+void isotok__normalizer_begin(struct isotok__normalizer *n, const struct isotok__rules *rules,
+                              uint32_t unit, bool keep_ill_formed)
+{
+    memset(n, 0, sizeof *n);
+    n->rules = rules;
+    n->unit = unit;
+    n->after_space = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
+    n->keep_ill_formed = keep_ill_formed;
+}
+
+uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_bytes,
+                            const uint8_t *text, size_t size)
+{
+    uint32_t slot = 0, best = 0, matches = 0, i;
+    uint32_t limit = size < max_bytes ? (uint32_t)size : max_bytes;
+    for (i = 0; i < limit; i++) {
+        slot = isotok__trie_step(user, slot, text[i]);
+        if (slot == ISOTOK_NO_SLOT) break;
+        if (user[slot].value != 0) {
+            best = i + 1;
+            if (++matches == MAX_USER_MATCHES) break;
+        }
+    }
+    return best;
+}
+
+/* What one step of the normalizer reads and writes: `raw_size` bytes of input become
+ * out[0..out_size). */
+struct step {
+    const uint8_t *out;
+    uint32_t out_size;
+    uint32_t raw_size;
+    uint32_t ill_formed;
+};
+
+static bool find_rule(const struct isotok__rules *rules, const uint8_t *text, size_t size,
+                      struct step *step)
+{
+    const uint32_t *units = rules->units;
+    uint32_t at = isotok__darts_offset(units[0]), matches = 0, value = 0, i;
+    uint32_t limit = size < rules->max_key_bytes ? (uint32_t)size : rules->max_key_bytes;
+    step->raw_size = 0;
+    for (i = 0; i < limit; i++) {
+        uint32_t unit;
+        at ^= text[i];
+        unit = units[at];
+        if ((unit & 0x800000FFu) != text[i]) break;
+        at ^= isotok__darts_offset(unit);
+        if (unit & 0x100u) {
+            step->raw_size = i + 1;
+            value = units[at] & 0x7FFFFFFFu;
+            if (++matches == MAX_RULE_MATCHES) break;
+        }
+    }
+    if (step->raw_size == 0) return false;
+    step->out = rules->replacements + value;
+    step->out_size = 0;
+    while (step->out[step->out_size] != 0) step->out_size++; /* the pool ends with NUL */
+    return true;
+}
+
+/* The step at text[0..size): user-defined piece, else longest rule, else one character,
+ * else U+FFFD for one ill-formed byte. */
+static void next_step(const struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                      struct step *step)
+{
+    const struct isotok__rules *rules = n->rules;
+    uint32_t point = 0, scalar = isotok__scalar(text, size, &point);
+    step->ill_formed = 0;
+    if (scalar == 0 || rules->start_set == NULL || point >= 0x20000 ||
+        (rules->start_set[point >> 6] >> (point & 63) & 1)) {
+        if (rules->user != NULL) {
+            uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, text, size);
+            if (user != 0) {
+                step->out = text;
+                step->out_size = step->raw_size = user;
+                return;
+            }
+        }
+        if (rules->units != NULL && find_rule(rules, text, size, step)) return;
+    }
+    step->out = text;
+    step->out_size = step->raw_size = scalar;
+    if (scalar == 0) {
+        step->raw_size = step->ill_formed = 1;
+        step->out = n->keep_ill_formed ? text : replacement;
+        step->out_size = n->keep_ill_formed ? 1 : 3;
+    }
+}
+
+/* Units (bytes, code points, UTF-16) of raw text that make up one step. */
+static uint32_t count_units(uint32_t unit, const uint8_t *text, const struct step *step)
+{
+    uint32_t units = 0, i;
+    if (unit == ISOTOK_UNIT_BYTE) return step->raw_size;
+    if (step->ill_formed) return 1;
+    for (i = 0; i < step->raw_size; i++) {
+        units += (text[i] & 0xC0) != 0x80;
+        units += unit == ISOTOK_UNIT_UTF16 && text[i] >= 0xF0;
+    }
+    return units;
+}
+
+static void put(struct isotok__window *w, const uint8_t *bytes, uint32_t size, uint64_t offset)
+{
+    uint32_t i;
+    for (i = 0; i < size; i++) w->text[w->size + i] = bytes[i];
+    if (w->map != NULL)
+        for (i = 0; i < size; i++) w->map[w->size + i] = (uint32_t)(offset - w->map_base);
+    w->size += size;
+}
+
+static void put_space(const struct isotok__normalizer *n, struct isotok__window *w)
+{
+    static const uint8_t plain = 0x20;
+    bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
+    put(w, symbol ? space_symbol : &plain, symbol ? 3 : 1, n->consumed);
+}
+
+/* Appends a step's output: spaces become the space symbol; in compact form so does a
+ * U+2581 that the text itself holds. */
+static void put_step(struct isotok__normalizer *n, struct isotok__window *w, const uint8_t *out,
+                     uint32_t size)
+{
+    uint32_t i = 0;
+    while (i < size) {
+        if (out[i] == 0x20) {
+            put_space(n, w);
+            i++;
+        } else if (n->rules->compact && out[i] == 0xE2 && size - i >= 3 &&
+                   memcmp(out + i, space_symbol, 3) == 0) {
+            put_space(n, w);
+            i += 3;
+        } else {
+            put(w, out + i, 1, n->consumed);
+            i++;
+        }
+    }
+}
+
+typedef uint8_t block __attribute__((vector_size(16)));
+
+/* Copies a run of characters of two to four bytes that cannot start a rule. */
+static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_t size, size_t p,
+                        struct isotok__window *w)
+{
+    const struct isotok__rules *rules = n->rules;
+    bool look_up = rules->units != NULL || rules->user != NULL;
+    while (p < size && text[p] >= 0xC2 && w->capacity - w->size >= 4) {
+        uint32_t point, units, scalar = isotok__scalar(text + p, size - p, &point);
+        if (scalar == 0 || point == 0x2581) break;
+        if (look_up && (rules->start_set == NULL || point >= 0x20000 ||
+                        (rules->start_set[point >> 6] >> (point & 63) & 1)))
+            break;
+        units = n->unit == ISOTOK_UNIT_BYTE ? scalar
+                                            : 1u + (n->unit == ISOTOK_UNIT_UTF16 && scalar == 4);
+        put(w, text + p, scalar, n->consumed);
+        n->consumed += units;
+        p += scalar;
+        n->after_space = 0;
+    }
+    return p;
+}
+
+static bool any(block b)
+{
+    uint64_t half[2];
+    memcpy(half, &b, 16);
+    return (half[0] | half[1]) != 0;
+}
+
+/* Copies blocks of printable ASCII from text[position..size) that need no rule and no
+ * space handling; returns the new position. text[position - 1] must be a byte that was
+ * passed unchanged, or position 0. */
+static size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                          size_t position, struct isotok__window *w)
+{
+    const struct isotok__rules *rules = n->rules;
+    bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
+    uint32_t i;
+    while (size - position > 16 && w->capacity - w->size >= 16 && (uint8_t)(text[position + 16] - 1) < 0x7F) {
+        block b, bad, space;
+        memcpy(&b, text + position, 16);
+        space = (block)(b == 0x20);
+        bad = (block)((b < 0x20) | (b > 0x7E));
+        for (i = 0; i < rules->hard_count; i++) bad |= (block)(b == rules->hard_printable[i]);
+        if (collapse) {
+            block before;
+            if (position == 0) break;
+            memcpy(&before, text + position - 1, 16);
+            bad |= space & (block)(before == 0x20);
+            if (n->after_space && b[0] == 0x20) break;
+        }
+        if (any(bad)) break;
+        memcpy(w->text + w->size, &b, 16);
+        if (w->map != NULL)
+            for (i = 0; i < 16; i++)
+                w->map[w->size + i] = (uint32_t)(n->consumed - w->map_base) + i;
+        w->size += 16;
+        position += 16;
+        n->consumed += 16;
+        n->after_space = collapse && b[15] == 0x20;
+    }
+    return position;
+}
+
+/* Drops leading spaces; true once something else was found. */
+static bool skip_leading(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                         size_t *position, size_t tail)
+{
+    struct step step;
+    while (size - *position > tail) {
+        next_step(n, text + *position, size - *position, &step);
+        if (step.out_size != 1 || step.out[0] != 0x20) return true;
+        n->consumed += count_units(n->unit, text + *position, &step);
+        *position += step.raw_size;
+    }
+    return false;
+}
+
+static void cut_trailing(struct isotok__normalizer *n, struct isotok__window *w)
+{
+    size_t settled = isotok__normalizer_settled(n, w);
+    if (settled < w->size && w->map != NULL) n->consumed = w->map_base + w->map[settled];
+    w->size = settled;
+}
+
+/* Room that the end of the text may need: the whitespace suffix. */
+static bool finish(struct isotok__normalizer *n, struct isotok__window *w)
+{
+    uint32_t suffix = ISOTOK_NORM_SUFFIX | ISOTOK_NORM_DUMMY_PREFIX;
+    if (n->started) {
+        if (w->capacity - w->size < 3) return false;
+        if (n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) cut_trailing(n, w);
+        if ((n->rules->flags & suffix) == suffix) put_space(n, w);
+    }
+    n->finished = 1;
+    return true;
+}
+
+static bool begin_text(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                       size_t *position, size_t tail, struct isotok__window *w)
+{
+    if (w->capacity - w->size < 3) return false;
+    if ((n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) &&
+        !skip_leading(n, text, size, position, tail))
+        return true;
+    if (size - *position <= tail) return true;
+    if ((n->rules->flags & ISOTOK_NORM_DUMMY_PREFIX) && !(n->rules->flags & ISOTOK_NORM_SUFFIX))
+        put_space(n, w);
+    n->started = 1;
+    return true;
+}
+
+int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                           size_t *position, bool last, struct isotok__window *w)
+{
+    const struct isotok__rules *rules = n->rules;
+    bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
+    bool blocks = rules->hard_count <= 8 && !(rules->hard[0] >> 0x20 & 1) &&
+                  (rules->compact || !(rules->flags & ISOTOK_NORM_ESCAPE));
+    size_t p = *position, tail = last ? 0 : rules->max_key_bytes;
+    struct step step;
+    if (n->finished) return ISOTOK__NORM_DONE;
+    if (!n->started && !begin_text(n, text, size, position, tail, w)) return ISOTOK__NORM_FULL;
+    p = *position;
+    while (n->started && size - p > tail) {
+        uint8_t c = text[p];
+        if (c < 0x80 && c != 0x20) {
+            const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
+                                       ? rules->hard : rules->hard_before_wide;
+            if (!(hard[c >> 6] >> (c & 63) & 1)) {
+                if (w->capacity == w->size) goto full;
+                put(w, &c, 1, n->consumed);
+                n->consumed++;
+                n->after_space = 0;
+                p++;
+                if (blocks) p = copy_blocks(n, text, size - tail, p, w);
+                continue;
+            }
+        }
+        if (c >= 0xC2) {
+            size_t before = p;
+            p = copy_wide(n, text, size - tail, p, w);
+            if (p != before) continue;
+        }
+        next_step(n, text + p, size - p, &step);
+        if ((size_t)step.out_size * 3 > w->capacity - w->size) goto full;
+        {
+            const uint8_t *out = step.out;
+            uint32_t out_size = step.out_size;
+            while (n->after_space && out_size > 0 && out[0] == 0x20) out++, out_size--;
+            if (out_size > 0) {
+                put_step(n, w, out, out_size);
+                n->after_space = out[out_size - 1] == 0x20;
+            }
+        }
+        n->consumed += count_units(n->unit, text + p, &step);
+        p += step.raw_size;
+        if (!collapse) n->after_space = 0;
+        if (blocks && step.raw_size == 1 && step.out_size == 1 && text[p - 1] == step.out[0])
+            p = copy_blocks(n, text, size - tail, p, w);
+    }
+    *position = p;
+    if (last && !finish(n, w)) return ISOTOK__NORM_FULL;
+    return ISOTOK__NORM_DONE;
+full:
+    *position = p;
+    return ISOTOK__NORM_FULL;
+}
+
+size_t isotok__normalizer_settled(const struct isotok__normalizer *n,
+                                  const struct isotok__window *w)
+{
+    size_t size = w->size;
+    bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
+    if (!(n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) || n->finished) return size;
+    if (symbol)
+        while (size >= 3 && memcmp(w->text + size - 3, space_symbol, 3) == 0) size -= 3;
+    else
+        while (size > 0 && w->text[size - 1] == 0x20) size--;
+    return size;
+}

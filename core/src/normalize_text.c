@@ -1,0 +1,69 @@
+/* L4: normalize_begin and normalize_step: the normalizer's window delivered as canonical text. */
+#include "options.h"
+
+static const uint8_t space_symbol[3] = {0xE2, 0x96, 0x81};
+
+isotok_status isotok_normalize_begin(isotok_session *s, const isotok_encode_options *options,
+                                     isotok_error *error)
+{
+    isotok_status status = isotok__begin(s, options, ISOTOK_KEEP_ILL_FORMED, error);
+    if (status != ISOTOK_OK) return status;
+    isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit,
+                             (s->options.flags & ISOTOK_KEEP_ILL_FORMED) != 0);
+    s->window.map = s->map_memory;
+    s->mode = ISOTOK__NORMALIZING;
+    return ISOTOK_OK;
+}
+
+/* Delivers window bytes [drained, settled); false if the output is full. A space symbol
+ * is delivered whole or, byte by byte, from s->emitter.byte on. */
+static bool drain(isotok_session *s, size_t settled, uint8_t *out, uint32_t *out_map,
+                  size_t capacity, size_t *count)
+{
+    const struct isotok__window *w = &s->window;
+    bool compact = s->model->space_size == 1;
+    while (s->drained < settled) {
+        uint8_t byte = w->text[s->drained];
+        bool symbol = compact && byte == 0x20;
+        if (*count == capacity) return false;
+        out[*count] = symbol ? space_symbol[s->emitter.byte] : byte;
+        if (out_map != NULL)
+            out_map[*count] = (uint32_t)(w->map_base + w->map[s->drained]);
+        ++*count;
+        if (symbol && ++s->emitter.byte < 3) continue;
+        s->emitter.byte = 0;
+        s->drained++;
+    }
+    return true;
+}
+
+isotok_status isotok_normalize_step(isotok_session *s, isotok_input *input, uint8_t *out,
+                                    uint32_t *out_map, size_t capacity, size_t *out_count,
+                                    uint32_t *out_end, isotok_error *error)
+{
+    bool last;
+    if (s == NULL || input == NULL || out_count == NULL || (out == NULL && capacity != 0) ||
+        (input->text == NULL && input->size != 0))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (s->mode != ISOTOK__NORMALIZING)
+        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
+    *out_count = 0;
+    last = (input->part & ISOTOK_PART_LAST) != 0;
+    for (;;) {
+        int state = isotok__normalizer_run(&s->normalizer, input->text, input->size,
+                                           &input->consumed, last, &s->window);
+        size_t settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+        if (!drain(s, settled, out, out_map, capacity, out_count))
+            return isotok__fail(error, ISOTOK_NEED_OUTPUT, ISOTOK_WHAT_NOTHING, 0, 0,
+                                3 * (settled - s->drained));
+        if (settled == 0 && state == ISOTOK__NORM_FULL) return isotok__need_scratch(s, error);
+        isotok__window_drop(s, settled);
+        s->drained = 0;
+        if (state == ISOTOK__NORM_DONE) break;
+    }
+    if (out_end != NULL) *out_end = (uint32_t)s->normalizer.consumed;
+    if (s->normalizer.finished) s->mode = ISOTOK__ENDED;
+    return ISOTOK_OK;
+}

@@ -1,0 +1,60 @@
+/* L4: beginning an operation, and moving the window. See options.h. */
+#include "options.h"
+
+static isotok_status read_options(const isotok_encode_options *options, uint32_t known_flags,
+                                  isotok_encode_options *out, isotok_error *error)
+{
+    const uint8_t *bytes = (const uint8_t *)options;
+    uint32_t i;
+    memset(out, 0, sizeof *out);
+    if (options == NULL) return ISOTOK_OK;
+    if (options->size < 8 || options->size > 4096)
+        return isotok__fail(error, ISOTOK_E_ABI, ISOTOK_WHAT_STRUCT_SIZE, 0, 0, sizeof *out);
+    /* a newer caller's additional fields must be unset */
+    for (i = sizeof *out; i < options->size; i++)
+        if (bytes[i] != 0)
+            return isotok__fail(error, ISOTOK_E_ABI, ISOTOK_WHAT_STRUCT_SIZE, i, 0, sizeof *out);
+    memcpy(out, options, isotok__min(options->size, sizeof *out));
+    if ((out->flags & ~known_flags) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION,
+                            out->flags & ~known_flags, 0, 0);
+    if (out->offset_unit > ISOTOK_UNIT_UTF16 || out->reserved != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->offset_unit, 0, 0);
+    return ISOTOK_OK;
+}
+
+isotok_status isotok__begin(isotok_session *s, const isotok_encode_options *options,
+                            uint32_t known_flags, isotok_error *error)
+{
+    isotok_status status;
+    if (s == NULL) return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    s->mode = ISOTOK__IDLE;
+    s->batch_running = 0;
+    status = read_options(options, known_flags, &s->options, error);
+    if (status != ISOTOK_OK) return status;
+    memset(&s->emitter, 0, sizeof s->emitter);
+    memset(&s->decoder, 0, sizeof s->decoder);
+    s->window.size = 0;
+    s->window.map_base = 0;
+    s->window.map = NULL;
+    s->tokens.count = 0;
+    s->ready = s->drained = 0;
+    s->carried = 0.0f;
+    return ISOTOK_OK;
+}
+
+void isotok__window_drop(struct isotok_session *s, size_t size)
+{
+    struct isotok__window *w = &s->window;
+    size_t rest = w->size - size, i;
+    if (size == 0) return;
+    if (w->map != NULL) {
+        /* re-base, so that entries stay small however long the text is */
+        uint32_t shift = rest > 0 ? w->map[size] : 0;
+        for (i = 0; i < rest; i++) w->map[i] = w->map[size + i] - shift;
+        w->map_base += shift;
+        if (rest == 0) w->map_base = s->normalizer.consumed;
+    }
+    memmove(w->text, w->text + size, rest);
+    w->size = rest;
+}

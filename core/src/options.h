@@ -1,0 +1,15 @@
+/* L4: what begins every operation of a session. */
+#ifndef ISOTOK_OPTIONS_H
+#define ISOTOK_OPTIONS_H
+
+#include "session.h"
+
+/* Checks `options` (NULL = all 0) against the flags that the operation knows, copies them and
+ * clears the session's stream state. */
+isotok_status isotok__begin(isotok_session *session, const isotok_encode_options *options,
+                            uint32_t known_flags, isotok_error *error);
+
+/* Drops the first `size` bytes of the window. */
+void isotok__window_drop(struct isotok_session *session, size_t size);
+
+#endif

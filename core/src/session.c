@@ -1,0 +1,177 @@
+/* L3: carving a session out of the caller's memory, and moving it. See session.h. */
+#include "session.h"
+
+#define SESSION_MAGIC 0x6E6F69737365736Bu
+#define USUAL_CAPACITY 6144u
+#define LEAST_CAPACITY 256u
+#define PADDING 32u   /* bytes readable after the window's text */
+
+/* Hands out 64-aligned arrays; with memory == NULL it only counts. */
+struct carver {
+    uint8_t *memory;
+    size_t used;
+};
+
+static void *carve(struct carver *c, size_t count, size_t element)
+{
+    void *result = c->memory != NULL ? c->memory + c->used : NULL;
+    c->used += isotok__align_up(count * element, ISOTOK_ALIGN);
+    return result;
+}
+
+static uint32_t splits_size(const struct isotok_model *model)
+{
+    uint32_t size = 4;
+    if (model->unused_count == 0) return 0;
+    while (size < 2 * model->unused_count) size *= 2;
+    return size;
+}
+
+static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint32_t splits)
+{
+    s->bpe.position = carve(c, n + 1, sizeof(uint32_t));
+    s->bpe.node = carve(c, n, sizeof(uint32_t));
+    s->bpe.previous = carve(c, n, sizeof(uint32_t));
+    s->bpe.next = carve(c, n, sizeof(uint32_t));
+    s->bpe.heap = carve(c, 2 * n + 2, sizeof(uint64_t));
+    s->bpe.splits = carve(c, (size_t)splits * 2, sizeof(uint32_t));
+    s->bpe.splits_mask = splits ? splits - 1 : 0;
+}
+
+/* Sets every array of `s` for a window of `n` bytes; returns the bytes used. */
+static size_t carve_all(const struct isotok_model *model, struct isotok_session *s,
+                        uint8_t *memory, size_t n)
+{
+    struct carver c = {memory, 0};
+    bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM;
+    carve(&c, 1, sizeof *s);
+    s->window.text = carve(&c, n + PADDING, 1);
+    s->map_memory = carve(&c, n + 1, sizeof(uint32_t));
+    if (unigram) {
+        s->unigram.best = carve(&c, n + 1, sizeof(float));
+        s->unigram.back = carve(&c, n + 1, sizeof(uint32_t));
+        s->unigram.start = model->wide ? carve(&c, n + 1, sizeof(uint32_t)) : NULL;
+        /* after the back-tracking the scores are no longer needed */
+        s->tokens.slots = (uint32_t *)(void *)s->unigram.best;
+    } else {
+        s->tokens.slots = carve(&c, n, sizeof(uint32_t));
+    }
+    s->tokens.lengths = model->wide ? carve(&c, n + 1, sizeof(uint32_t)) : NULL;
+    if (model->blob.algorithm == ISOTOK_BPE) carve_bpe(s, &c, n, splits_size(model));
+    s->raw = model->has_denormalizer ? carve(&c, n, 1) : NULL;
+    return c.used;
+}
+
+size_t isotok__session_memory(const struct isotok_model *model, size_t capacity)
+{
+    struct isotok_session probe;
+    return carve_all(model, &probe, NULL, capacity);
+}
+
+static size_t least_capacity(const struct isotok_model *model)
+{
+    size_t least = 2 * (size_t)model->longest_output + 64;
+    return least > LEAST_CAPACITY ? least : LEAST_CAPACITY;
+}
+
+size_t isotok__session_minimum(const struct isotok_model *model)
+{
+    return isotok__session_memory(model, least_capacity(model));
+}
+
+size_t isotok__session_usual(const struct isotok_model *model)
+{
+    size_t least = least_capacity(model);
+    return isotok__session_memory(model, least > USUAL_CAPACITY ? least : USUAL_CAPACITY);
+}
+
+/* Largest window that fits into `size` bytes. */
+static size_t capacity_for(const struct isotok_model *model, size_t size)
+{
+    size_t low = least_capacity(model), high = size;
+    if (high > 0x7FFFFFFFu) high = 0x7FFFFFFFu;
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+        if (isotok__session_memory(model, middle) <= size) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_error *error)
+{
+    size_t capacity = (size_t)session->capacity * 2 + 64;
+    if (capacity > 0x7FFFFFFFu)
+        return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, 0, 0, capacity);
+    return isotok__fail(error, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_SESSION_MEMORY, 0, 0,
+                        isotok__session_memory(session->model, capacity));
+}
+
+static isotok_status check_memory(const struct isotok_model *model, const void *memory,
+                                  size_t size, size_t least, isotok_error *error)
+{
+    if (model == NULL || memory == NULL)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (!isotok__is_aligned(memory, ISOTOK_ALIGN))
+        return isotok__fail(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_SESSION_MEMORY, 0, 0,
+                            ISOTOK_ALIGN);
+    if (size < least)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SESSION_MEMORY, 0, 0, least);
+    return ISOTOK_OK;
+}
+
+static void carve_session(struct isotok_session *s, const isotok_model *model, void *memory,
+                          size_t memory_size)
+{
+    size_t capacity = capacity_for(model, memory_size);
+    carve_all(model, s, memory, capacity);
+    s->model = model;
+    s->memory_size = memory_size;
+    s->capacity = (uint32_t)capacity;
+    s->window.capacity = capacity;
+    s->magic = SESSION_MAGIC;
+}
+
+isotok_status isotok_session_init(const isotok_model *model, void *memory, size_t memory_size,
+                                  isotok_session **out_session, isotok_error *out_error)
+{
+    size_t least = model != NULL ? isotok__session_minimum(model) : 0;
+    isotok_status status = check_memory(model, memory, memory_size, least, out_error);
+    struct isotok_session *s = memory;
+    if (status != ISOTOK_OK) return status;
+    memset(s, 0, sizeof *s);
+    carve_session(s, model, memory, memory_size);
+    if (s->bpe.splits_mask != 0)
+        memset(s->bpe.splits, 0, ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
+    *out_session = s;
+    return ISOTOK_OK;
+}
+
+/* Only what outlives a call is copied: the window, its map, the tokens not yet emitted, the
+ * splits and the text in front of the denormalizer. The other arrays are work space. */
+isotok_status isotok_session_move(isotok_session *from, void *memory, size_t memory_size,
+                                  isotok_session **out_session, isotok_error *out_error)
+{
+    struct isotok_session *s = memory;
+    isotok_status status;
+    if (from == NULL)
+        return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    status = check_memory(from->model, memory, memory_size, from->memory_size, out_error);
+    if (status != ISOTOK_OK) return status;
+    memcpy(s, from, sizeof *s);
+    carve_session(s, from->model, memory, memory_size);
+    memcpy(s->window.text, from->window.text, from->window.size);
+    if (from->window.map != NULL) {
+        s->window.map = s->map_memory;
+        memcpy(s->window.map, from->window.map, from->window.size * sizeof(uint32_t));
+    }
+    memcpy(s->tokens.slots, from->tokens.slots, from->tokens.count * sizeof(uint32_t));
+    if (s->tokens.lengths != NULL)
+        memcpy(s->tokens.lengths, from->tokens.lengths, from->tokens.count * sizeof(uint32_t));
+    if (s->bpe.splits_mask != 0)
+        memcpy(s->bpe.splits, from->bpe.splits,
+               ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
+    if (s->raw != NULL) memcpy(s->raw, from->raw, from->decoder.raw_count);
+    *out_session = s;
+    return ISOTOK_OK;
+}

@@ -1,0 +1,100 @@
+/* L3 and up share this: the session's state and its working arrays, carved from the
+ * caller's memory.
+ *
+ * A *window* holds internal text. The longest prefix of it that ends at a cut (a position
+ * that no piece spans) is segmented into tokens, the tokens are emitted, the rest moves
+ * to the front. So memory depends on the longest stretch without a cut, not on the text. */
+#ifndef ISOTOK_SESSION_H
+#define ISOTOK_SESSION_H
+
+#include "blob.h"
+#include "normalize.h"
+
+/* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text.
+ * Narrow: slot << 8 | length in one word. Wide: two arrays. */
+struct isotok__tokens {
+    uint32_t *slots;   /* narrow: slot << 8 | length */
+    uint32_t *lengths; /* wide only, else NULL */
+    uint32_t count;
+};
+
+/* Working arrays of the segmenters, each for a window of `capacity` bytes. */
+struct isotok__unigram_work {
+    float *best;       /* [capacity + 1] */
+    uint32_t *back;    /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
+    uint32_t *start;   /* [capacity + 1] wide only */
+};
+
+struct isotok__bpe_work {
+    uint32_t *position; /* [capacity + 1] of each symbol; then the end */
+    uint32_t *node;     /* [capacity] trie slot of the symbol's text, see bpe.c */
+    uint32_t *previous, *next;
+    uint64_t *heap;     /* [2 * capacity] rank << 32 | symbol */
+    uint32_t *splits;   /* hash table of UNUSED merges: pairs {id + 1, left length} */
+    uint32_t splits_mask;
+};
+
+enum isotok__mode {
+    ISOTOK__IDLE = 0,
+    ISOTOK__ENCODING,
+    ISOTOK__NORMALIZING,
+    ISOTOK__DECODING,
+    ISOTOK__ENDED
+};
+
+/* Where emission stands; kept over NEED_OUTPUT. */
+struct isotok__emitter {
+    uint32_t token;          /* next token of the window */
+    uint32_t position;       /* its first byte in the window */
+    uint32_t byte;           /* bytes of an unknown token already emitted (byte fallback) */
+    uint32_t stage;          /* BOS, text, EOS, done: see emit.c */
+    uint32_t unknown_open;   /* a run of unknown characters is not yet emitted */
+    uint64_t unknown_begin, unknown_end, unknown_norm_begin, unknown_norm_end;
+    uint64_t emitted;        /* ids so far in this text */
+    uint64_t norm_position;  /* canonical bytes before `position` */
+};
+
+struct isotok__decoder {
+    uint32_t flags, at_start, wrote, finished;
+    uint8_t bytes[4];        /* an incomplete character of byte pieces */
+    uint32_t bytes_count;
+    uint8_t pending[8];      /* decoded bytes not yet delivered */
+    uint32_t pending_count, pending_position;
+    const uint8_t *piece;    /* the piece that is being delivered */
+    uint32_t piece_size, piece_position, piece_verbatim;
+    uint32_t raw_count, raw_position;   /* text in front of the denormalizer */
+};
+
+struct isotok_session {
+    const isotok_model *model;
+    size_t memory_size;
+    uint32_t capacity;       /* bytes of the window */
+    uint32_t mode;
+    uint64_t magic;
+    isotok_encode_options options;
+    struct isotok__normalizer normalizer;
+    struct isotok__window window;
+    uint32_t *map_memory;    /* the window's map when offsets are wanted */
+    uint32_t ready;          /* bytes at the front of the window that are segmented */
+    uint32_t drained;        /* normalize: bytes of the window already delivered */
+    float carried;           /* unigram: score at the window's start */
+    struct isotok__tokens tokens;
+    struct isotok__unigram_work unigram;
+    struct isotok__bpe_work bpe;
+    struct isotok__emitter emitter;
+    struct isotok__decoder decoder;
+    uint8_t *raw;            /* decode: text in front of the denormalizer, `capacity` bytes */
+    size_t batch_consumed;   /* encode_batch: bytes of the current text consumed */
+    uint32_t batch_running;
+};
+
+/* Bytes of memory for a window of `capacity` bytes. */
+size_t isotok__session_memory(const struct isotok_model *model, size_t capacity);
+/* Least memory: room for the longest single output of the normalizer. */
+size_t isotok__session_minimum(const struct isotok_model *model);
+size_t isotok__session_usual(const struct isotok_model *model);
+
+/* Fails with NEED_SCRATCH, asking for a window twice as large. */
+isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_error *error);
+
+#endif

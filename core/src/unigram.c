@@ -1,0 +1,213 @@
+/* L3: the Unigram segmenter: the path of pieces with the largest sum of scores.
+ *
+ * ALGORITHM   Viterbi from left to right over a double-array trie. Scores are summed in
+ *             float32 exactly as sentencepiece 0.2.3 does: one addition per candidate, the
+ *             sum carried over the whole text and re-centred to 0 wherever it leaves
+ *             +-100,000; the first of equal candidates (smallest start) wins. The text
+ *             may be cut where no piece spans the position: there every path meets.
+ * COMPLEXITY  O(characters x longest piece).
+ * SOURCE      Kudo 2018 (arXiv:1804.10959); arithmetic: semantics of `EncodeOptimized`.
+ * INVARIANTS  The opener has checked that |weights| <= 1e30 (narrow), so that every sum is
+ *             finite and larger than the initial -inf. */
+#include "unigram.h"
+
+#include "trie.h"
+#include "utf8.h"
+
+#define RESET_AT 100000.0f
+
+ISOTOK_INLINE float score_of(uint32_t bits)
+{
+    float score;
+    memcpy(&score, &bits, sizeof score);
+    return score;
+}
+
+ISOTOK_INLINE bool must_reset(float score)
+{
+    return score < -RESET_AT || score > RESET_AT;
+}
+
+/* ---- Narrow: token = slot << 8 | length, "unreached" = -inf ---------------------- */
+
+static ISOTOK_NOINLINE void reset_narrow(float *best, uint32_t first, uint32_t last, float base)
+{
+    uint32_t k;
+    for (k = first; k <= last; k++) best[k] -= base;
+}
+
+static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint32_t size,
+                            float carried, float *best, uint32_t *back)
+{
+    const struct isotok__trie_node *trie = model->blob.trie;
+    const float unknown = model->blob.unk_score;
+    const uint32_t longest = model->blob.max_piece_bytes;
+    const uint32_t root = trie[0].link >> 8;
+    float base = carried;
+    uint32_t p = 0, k;
+    for (k = 0; k <= size; k++) best[k] = score_of(ISOTOK_VALUE_NONE_SCORE);
+    while (p < size) {
+        const uint32_t limit = size - p < longest ? size : p + longest;
+        uint32_t e = p + 1, slot = root ^ text[p];
+        uint64_t node;
+        float next;
+        if (ISOTOK_UNLIKELY(must_reset(base))) {
+            reset_narrow(best, p + 1, limit, base);
+            base = 0.0f;
+        }
+        memcpy(&node, &trie[slot], 8);
+        if (ISOTOK_UNLIKELY(text[p] >= 0xC0)) {
+            /* to the end of the character; pieces that end inside it are on no path */
+            const uint32_t end = p + isotok__char_size(text + p, size - p);
+            while ((uint8_t)node == text[e - 1] && e < end) {
+                slot = ((uint32_t)node >> 8) ^ text[e++];
+                memcpy(&node, &trie[slot], 8);
+            }
+            if ((uint8_t)node != text[e - 1]) {
+                e = end;
+                node = 0; /* no such character: fails the test below, base 0 is the sink */
+            }
+        }
+        /* the one-character candidate: a piece, or the unknown character */
+        {
+            const bool known = (uint8_t)node == text[e - 1] && node != 0;
+            const float weight = known ? score_of((uint32_t)(node >> 32)) : score_of(ISOTOK_VALUE_NONE_SCORE);
+            const bool piece = weight != score_of(ISOTOK_VALUE_NONE_SCORE);
+            const float candidate = base + (piece ? weight : unknown);
+            next = best[e];
+            if (candidate > next) {
+                next = candidate;
+                best[e] = candidate;
+                back[e] = (piece ? slot << 8 : ISOTOK_UNK_SLOT << 8) | (e - p);
+            }
+            if (!known) {
+                base = next;
+                p = e;
+                continue;
+            }
+        }
+        for (k = e; k < limit;) {
+            const uint8_t c = text[k++];
+            float candidate;
+            slot = ((uint32_t)node >> 8) ^ c;
+            memcpy(&node, &trie[slot], 8);
+            if ((uint8_t)node != c) break;
+            candidate = base + score_of((uint32_t)(node >> 32));
+            if (candidate > best[k]) {
+                best[k] = candidate;
+                back[k] = slot << 8 | (k - p);
+            }
+        }
+        base = next;
+        p = e;
+    }
+    return base;
+}
+
+/* Walks back from the end; the tokens take the place of the scores, last one last. */
+static void backtrack_narrow(const uint32_t *back, uint32_t size, uint32_t *slots_end,
+                             struct isotok__tokens *tokens)
+{
+    uint32_t *out = slots_end, e = size;
+    while (e > 0) {
+        const uint32_t token = back[e];
+        ISOTOK_ASSERT((token & 0xFF) != 0 && (token & 0xFF) <= e);
+        *--out = token;
+        e -= token & 0xFFu;
+    }
+    tokens->slots = out;
+    tokens->count = (uint32_t)(slots_end - out);
+}
+
+/* ---- Wide: explicit starts, any finite weights, any lengths ---------------------- */
+
+#define NO_START 0xFFFFFFFFu
+
+static void offer(const struct isotok__unigram_work *w, uint32_t end, uint32_t start, uint32_t slot,
+                  float candidate)
+{
+    if (w->start[end] != NO_START && !(candidate > w->best[end])) return;
+    w->best[end] = candidate;
+    w->start[end] = start;
+    w->back[end] = slot;
+}
+
+static void reset_wide(const struct isotok__unigram_work *w, uint32_t p, uint32_t frontier)
+{
+    const float base = w->best[p];
+    uint32_t k;
+    w->best[p] -= base;
+    for (k = p + 1; k <= frontier; k++)
+        if (w->start[k] != NO_START) w->best[k] -= base;
+}
+
+static void viterbi_wide(const isotok_model *model, const uint8_t *text, uint32_t size,
+                         float carried, const struct isotok__unigram_work *w)
+{
+    const struct isotok__blob *b = &model->blob;
+    uint32_t p = 0, frontier = 0, k;
+    for (k = 0; k <= size; k++) {
+        w->best[k] = 0.0f;
+        w->start[k] = NO_START;
+    }
+    w->best[0] = carried;
+    while (p < size) {
+        const uint32_t character = isotok__char_size(text + p, size - p);
+        const uint32_t limit = size - p < b->max_piece_bytes ? size : p + b->max_piece_bytes;
+        float base = w->best[p];
+        uint32_t slot = 0;
+        bool single = false;
+        if (must_reset(base)) {
+            reset_wide(w, p, frontier);
+            base = 0.0f;
+        }
+        for (k = p; k < limit;) {
+            slot = isotok__trie_step(b->trie, slot, text[k++]);
+            if (slot == ISOTOK_NO_SLOT) break;
+            if (b->trie_ids[slot] == ISOTOK_NO_TOKEN) continue;
+            if (k > frontier) frontier = k;
+            offer(w, k, p, slot, score_of(b->trie[slot].value) + base);
+            single |= k - p == character;
+        }
+        if (!single) {
+            if (p + character > frontier) frontier = p + character;
+            offer(w, p + character, p, ISOTOK_UNK_SLOT, b->unk_score + base);
+        }
+        p += character;
+    }
+}
+
+static void backtrack_wide(const struct isotok__unigram_work *w, uint32_t size,
+                           struct isotok__tokens *tokens)
+{
+    uint32_t *slots_end = (uint32_t *)(void *)w->best + size, *lengths = tokens->lengths;
+    uint32_t *out = slots_end, e = size, count = 0, i;
+    while (e > 0) {
+        const uint32_t start = w->start[e];
+        ISOTOK_ASSERT(start < e);
+        *--out = w->back[e];
+        lengths[count++] = e - start;
+        e = start;
+    }
+    for (i = 0; i < count / 2; i++) { /* lengths came last first */
+        const uint32_t swapped = lengths[i];
+        lengths[i] = lengths[count - 1 - i];
+        lengths[count - 1 - i] = swapped;
+    }
+    tokens->slots = out;
+    tokens->count = count;
+}
+
+void isotok__unigram(const isotok_model *model, const uint8_t *text, uint32_t size,
+                     float *carried, const struct isotok__unigram_work *work,
+                     struct isotok__tokens *tokens)
+{
+    if (model->wide) {
+        viterbi_wide(model, text, size, *carried, work);
+        *carried = work->best[size];
+        backtrack_wide(work, size, tokens);
+    } else {
+        *carried = viterbi_narrow(model, text, size, *carried, work->best, work->back);
+        backtrack_narrow(work->back, size, (uint32_t *)(void *)work->best + size, tokens);
+    }
+}

@@ -1,0 +1,47 @@
+/* L1: UTF-8 characters.
+ *
+ * Two views that must not be mixed: *characters by lead byte*, as SentencePiece cuts
+ * normalized text, valid or not; and *scalars*, well-formed sequences (no overlong form,
+ * no surrogate, at most U+10FFFF) that raw text is checked for. */
+#ifndef ISOTOK_UTF8_H
+#define ISOTOK_UTF8_H
+
+#include "base.h"
+
+/* Length in bytes that the lead byte announces, 1 to 4. */
+ISOTOK_INLINE uint32_t isotok__lead_size(uint8_t lead)
+{
+    return lead < 0xC0 ? 1u : 2u + (uint32_t)(lead >= 0xE0) + (uint32_t)(lead >= 0xF0);
+}
+
+/* Character by lead byte at text[0..size), clipped at the end; size > 0. */
+ISOTOK_INLINE uint32_t isotok__char_size(const uint8_t *text, size_t size)
+{
+    uint32_t n = isotok__lead_size(text[0]);
+    return n <= size ? n : (uint32_t)size;
+}
+
+/* Length of the well-formed scalar at text[0..size), or 0; its code point in `*out_point`.
+ * size > 0. */
+static inline uint32_t isotok__scalar(const uint8_t *text, size_t size, uint32_t *out_point)
+{
+    uint32_t a = text[0], point, need, i;
+    if (a < 0x80) {
+        *out_point = a;
+        return 1;
+    }
+    if (a < 0xC2 || a > 0xF4) return 0; /* continuation, overlong C0/C1, past U+10FFFF */
+    need = isotok__lead_size((uint8_t)a);
+    if (need > size) return 0;
+    point = a & (0x7Fu >> need);
+    for (i = 1; i < need; i++) {
+        if ((text[i] & 0xC0) != 0x80) return 0;
+        point = point << 6 | (text[i] & 0x3Fu);
+    }
+    if (need == 3 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) return 0;
+    if (need == 4 && (point < 0x10000 || point > 0x10FFFF)) return 0;
+    *out_point = point;
+    return need;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* L3: WORD cuts before every U+2581 and looks each word up; CHAR looks up user-defined pieces
+ * and characters. What is not found is unknown. SOURCE: sentencepiece 0.2.3. */
+#include "words.h"
+
+#include "special.h"
+#include "trie.h"
+#include "utf8.h"
+
+static void push(const isotok_model *model, const uint8_t *text, uint32_t size,
+                 struct isotok__tokens *tokens)
+{
+    uint32_t slot = isotok__trie_walk(model->blob.trie, 0, text, size);
+    if (slot == ISOTOK_NO_SLOT || model->blob.trie_ids[slot] == ISOTOK_NO_TOKEN)
+        slot = ISOTOK_UNK_SLOT;
+    if (tokens->lengths != NULL) {
+        tokens->slots[tokens->count] = slot;
+        tokens->lengths[tokens->count] = size;
+    } else {
+        tokens->slots[tokens->count] = slot << 8 | size;
+    }
+    tokens->count++;
+}
+
+static bool is_space(const isotok_model *model, const uint8_t *text, uint32_t size)
+{
+    if (model->space_size == 1) return text[0] == 0x20;
+    return size >= 3 && memcmp(text, "\xE2\x96\x81", 3) == 0;
+}
+
+void isotok__words(const isotok_model *model, const uint8_t *text, uint32_t size,
+                   struct isotok__tokens *tokens)
+{
+    uint32_t begin = 0, p = 0;
+    while (p < size) {
+        p += isotok__char_size(text + p, size - p);
+        if (p == size || is_space(model, text + p, size - p)) {
+            push(model, text + begin, p - begin, tokens);
+            begin = p;
+        }
+    }
+}
+
+void isotok__characters(const isotok_model *model, const uint8_t *text, uint32_t size,
+                        struct isotok__tokens *tokens)
+{
+    uint32_t p = 0;
+    while (p < size) {
+        uint32_t n = isotok__user_match_internal(model, text + p, size - p);
+        if (n == 0) n = isotok__char_size(text + p, size - p);
+        push(model, text + p, n, tokens);
+        p += n;
+    }
+}

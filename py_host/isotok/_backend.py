@@ -1,0 +1,171 @@
+"""The seam between the Tokenizer and the engines that run the core, and the choice of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, overload
+
+from isotok.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from collections.abc import Buffer
+
+BackendName = Literal["auto", "native", "wasm"]
+BACKENDS: Final = ("auto", "native", "wasm")
+ENVIRONMENT: Final = "ISOTOK_BACKEND"
+
+
+class Limits(NamedTuple):
+    """What a model that nobody trusts may use. Limits need the wasm back end.
+
+    Examples
+    --------
+    >>> Limits(memory=64 << 20)
+    Limits(memory=67108864, fuel=2000000000)
+    """
+
+    memory: int = 1 << 28
+    """Bytes of linear memory of one instance: the model, its session, text and ids."""
+    fuel: int = 2_000_000_000
+    """Instructions of one call, about: opening the model is a call, and so is each window
+    of 256 KiB of text. Two thousand million take a second or so."""
+
+
+class Backend(Protocol):
+    """An opened model on some engine. Immutable; every method may be called by any thread.
+
+    Texts are str or bytes. `flags` are those of `isotok_encode_options`, `unit` is
+    ``UNIT_…``, a `limit` of 0 means none. Buffers hold native uint32 or uint64 numbers.
+    A back end has no `close`: it goes with the last reference, so never during a call.
+    """
+
+    def encode(self, text: str | bytes, bos: object, eos: object, limit: int, /) -> list[int]:
+        """Token ids."""
+        ...
+
+    def encode_ids(self, text: str | bytes, flags: int, limit: int, /) -> Buffer:
+        """Token ids as uint32."""
+        ...
+
+    def encode_into(self, text: str | bytes, flags: int, buffer: Buffer, /) -> int:
+        """Write ids to `buffer` and return their number."""
+        ...
+
+    def encode_spans(
+        self, text: str | bytes, flags: int, unit: int, /
+    ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
+        """Return ids, their ranges, and (position, begin, end in the normalized text) of unknowns."""
+        ...
+
+    @overload
+    def encode_batch(
+        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[True], /
+    ) -> list[list[int]]: ...
+    @overload
+    def encode_batch(
+        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[False], /
+    ) -> tuple[Buffer, Buffer]: ...
+
+    def count(self, text: str | bytes, flags: int, limit: int, /) -> int:
+        """Count tokens; -1 if there are more than `limit`."""
+        ...
+
+    def normalize(
+        self, text: str | bytes, flags: int, unit: int, with_map: bool, /
+    ) -> tuple[bytes, Buffer | None]:
+        """Return normalized text, and the offset of each of its bytes and of its end."""
+        ...
+
+    @overload
+    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[True], /) -> bytes: ...
+    @overload
+    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[False], /) -> str: ...
+
+    def decode_pieces(self, pieces: tuple[str | bytes, ...], /) -> str:
+        """Text of a sequence of piece texts."""
+        ...
+
+    def info(self) -> tuple[int, ...]:
+        """Members of `isotok_info`, without size and reserved."""
+        ...
+
+    def piece(self, token_id: int, /) -> tuple[bytes, int, float]:
+        """Text, type and score of a piece."""
+        ...
+
+    def find(self, piece: str | bytes, /) -> int:
+        """Id of a piece text, -1 if there is none."""
+        ...
+
+    def blob(self) -> memoryview:
+        """Bytes of the model."""
+        ...
+
+
+def limits_of(limits: Limits | dict[str, int] | None) -> Limits | None:
+    """Check the `limits` argument of `isotok.load`."""
+    if limits is None or isinstance(limits, Limits):
+        return limits
+    unknown = sorted(set(limits) - set(Limits._fields))
+    if unknown:
+        raise TokenizerError(f"limits: unknown key {unknown[0]!r}; known are memory and fuel")
+    return Limits(**limits)
+
+
+def native_reason() -> str | None:
+    """Why the native back end cannot be used; None if it can."""
+    try:
+        from isotok import _native  # noqa: F401  (is it there?)
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def choose(backend: str, limits: Limits | None) -> Literal["native", "wasm"]:
+    """Decide on an engine.
+
+    Parameters
+    ----------
+    backend : str
+        "native", "wasm" or "auto". For "auto" the environment variable ISOTOK_BACKEND
+        decides, else native is taken where the extension module is installed.
+    limits : Limits or None
+        Limits are possible in wasm only.
+
+    Returns
+    -------
+    str
+        "native" or "wasm".
+    """
+    if backend not in BACKENDS:
+        raise TokenizerError(f'backend: {backend!r} is unknown; use "auto", "native" or "wasm"')
+    if limits is not None:
+        if backend == "native":
+            raise TokenizerError(
+                "limits: the native back end cannot limit memory or time; "
+                'use backend="wasm" or leave limits out'
+            )
+        return "wasm"
+    if backend == "auto":
+        backend = _from_environment()
+    if backend == "wasm":
+        return "wasm"
+    reason = native_reason()
+    if reason is None:
+        return "native"
+    if backend == "auto":
+        return "wasm"
+    raise TokenizerError(
+        f"backend: native is not installed ({reason}); install a wheel for this platform, "
+        'or use backend="wasm"'
+    )
+
+
+def _from_environment() -> str:
+    name = os.environ.get(ENVIRONMENT, "auto") or "auto"
+    if name not in BACKENDS:
+        raise TokenizerError(
+            f'{ENVIRONMENT}={name}: unknown back end; set it to "native", "wasm" or "auto"'
+        )
+    return name

@@ -1,0 +1,161 @@
+"""Model files: what kind they are, and their bytes by reading or mapping."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+
+from isotok import _blob_gen as blob
+from isotok.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+Kind = Literal["blob", "packed", "source"]
+
+_PACKED: Final = 1 << blob.FEATURES["packed"]
+
+
+def kind_of(head: bytes) -> Kind:
+    """Tell what a file is from its first 64 bytes.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the file; fewer than 64 bytes if it is shorter.
+
+    Returns
+    -------
+    str
+        "blob", "packed" (both begin with ``ISTK``), or "source": anything else, which
+        the compiler looks at.
+
+    Examples
+    --------
+    >>> kind_of(b"ISTK" + bytes(60))
+    'blob'
+    >>> kind_of(b"\\n\\x0e\\n")
+    'source'
+    """
+    if head[:4] != blob.IDENTIFIER:
+        return "source"
+    at = blob.HEADER_FEATURES
+    features = int.from_bytes(head[at : at + 8], "little")
+    return "packed" if features & _PACKED else "blob"
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a model file for reading; the error says which."""
+    try:
+        return open(path, "rb", buffering=0)  # type: ignore[return-value]  # RawIOBase reads, too
+    except OSError as error:
+        reason = error.strerror or error
+        raise TokenizerError(f"{os.fspath(path)}: cannot be opened ({reason}); check the path") from error
+
+
+def file_size(file: BinaryIO) -> int:
+    """Size of an open file in bytes."""
+    return os.fstat(file.fileno()).st_size
+
+
+def only_we_write(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
+    """Whether nobody but this user (and root) can change the file or its folder.
+
+    A mapped file that changes under the reader breaks the promise that a verified model
+    stays verified, and a file that becomes shorter kills the process.
+    """
+    if not hasattr(os, "getuid"):
+        return False
+    folder = os.path.dirname(os.path.realpath(path)) or "."
+    try:
+        found = [os.fstat(file.fileno()), os.stat(folder)]
+    except OSError:
+        return False
+    return all(_is_private(status) for status in found) and stat.S_ISREG(found[0].st_mode)
+
+
+def _is_private(status: os.stat_result) -> bool:
+    return status.st_uid in (0, os.getuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def map_file(file: BinaryIO) -> mmap.mmap:
+    """Map a whole file read-only; its memory is shared by all processes that do."""
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def aligned_memory(size: int) -> mmap.mmap:
+    """Memory of our own at a page boundary, private to this process even after a fork."""
+    if hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, max(size, 1))
+
+
+def aligned_copy(data: Buffer) -> memoryview:
+    """Copy bytes to aligned memory."""
+    source = memoryview(data).cast("B")
+    view = memoryview(aligned_memory(len(source)))[: len(source)]
+    view[:] = source
+    return view
+
+
+def read_into(file: BinaryIO, target: memoryview, path: object) -> None:
+    """Fill `target` from the beginning of the file, wherever its position is.
+
+    Positions are shared with forked processes, so they are not used where possible.
+    """
+    done = 0
+    if not hasattr(os, "preadv"):
+        file.seek(0)
+    while done < len(target):
+        part = target[done:]
+        if hasattr(os, "preadv"):
+            count = os.preadv(file.fileno(), [part], done)
+        else:
+            count = file.readinto(part) or 0  # type: ignore[attr-defined]
+        if count == 0:
+            raise TokenizerError(f"{path}: the file became shorter while it was read; load it again")
+        done += count
+
+
+def read_aligned(file: BinaryIO, path: object) -> memoryview:
+    """Read a whole file into aligned memory."""
+    size = file_size(file)
+    view = memoryview(aligned_memory(size))[:size]
+    read_into(file, view, path)
+    return view
+
+
+class BytesSource:
+    """A blob in memory, for instances of a back end that copy it."""
+
+    def __init__(self, data: Buffer) -> None:
+        self._data = memoryview(data).cast("B")
+        self.size = len(self._data)
+
+    def fill(self, target: memoryview) -> None:
+        """Write the whole blob to `target`."""
+        target[:] = self._data
+
+
+class FileSource:
+    """A blob in an open file. It stays open, so that every instance gets the same file."""
+
+    def __init__(self, file: BinaryIO, path: object) -> None:
+        self._file = file
+        self._path = path
+        self.size = file_size(file)
+        self._header: bytes | None = None
+
+    def fill(self, target: memoryview) -> None:
+        """Write the whole blob to `target`."""
+        read_into(self._file, target, self._path)
+        header = bytes(target[: blob.HEADER_SIZE])
+        if self._header is None:
+            self._header = header
+        elif header != self._header:
+            raise TokenizerError(f"{self._path}: the file has changed; load it again")
+
+    def __del__(self) -> None:
+        self._file.close()

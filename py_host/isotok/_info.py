@@ -1,0 +1,69 @@
+"""What is known about an opened model."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from isotok._layout_gen import NO_TOKEN
+
+
+class PieceType(IntEnum):
+    """Type of a piece, numbered as in SentencePiece."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+ALGORITHMS: Final = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+PARITIES: Final = {1: "sentencepiece", 2: "hf", 3: "tiktoken", 4: "isotok", 5: "distilled"}
+
+
+class Info(NamedTuple):
+    """Properties of a model; an id that it does not have is None."""
+
+    algorithm: str
+    """unigram, bpe, word or char."""
+    parity: str
+    """Whose ids it gives: sentencepiece, hf, tiktoken, isotok or distilled."""
+    vocab_size: int
+    unk_id: int | None
+    bos_id: int | None
+    eos_id: int | None
+    pad_id: int | None
+    features: int
+    """Required-feature bits of the blob."""
+    max_piece_bytes: int
+    """Longest piece in bytes."""
+    max_expansion: int
+    """Normalized bytes <= bytes of the text * this + 16."""
+    session_size: int
+    """Bytes of working memory for one call on ordinary text."""
+
+
+def id_or_none(number: int) -> int | None:
+    """Translate the core's "no token"."""
+    return None if number == NO_TOKEN else number
+
+
+def info_of(fields: tuple[int, ...]) -> Info:
+    """Make the Info from the members of `isotok_info`, without size and reserved."""
+    parity, vocab_size, algorithm, features, unk, bos, eos, pad = fields[:8]
+    max_piece_bytes, max_expansion, _, _, session_size = fields[8:13]
+    return Info(
+        algorithm=ALGORITHMS.get(algorithm, str(algorithm)),
+        parity=PARITIES.get(parity, str(parity)),
+        vocab_size=vocab_size,
+        unk_id=id_or_none(unk),
+        bos_id=id_or_none(bos),
+        eos_id=id_or_none(eos),
+        pad_id=id_or_none(pad),
+        features=features,
+        max_piece_bytes=max_piece_bytes,
+        max_expansion=max_expansion,
+        session_size=session_size,
+    )

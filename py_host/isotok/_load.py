@@ -1,0 +1,160 @@
+"""`isotok.load`: from a file or bytes to a Tokenizer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
+
+from isotok import _files
+from isotok import _layout_gen as abi
+from isotok._backend import Backend, BackendName, Limits, choose, limits_of
+from isotok._tokenizer import Tokenizer
+from isotok.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+DEFAULT_MODEL: Final = Path(__file__).parent / "data" / "default.isotok-packed"
+
+_LEVELS: Final = {"safe": abi.VERIFY_SAFE, "full": abi.VERIFY_FULL}
+
+
+class _Options(NamedTuple):
+    engine: Literal["native", "wasm"]
+    verify: int
+    map_file: bool | None
+    limits: Limits | None
+
+
+def load(
+    source: str | os.PathLike[str] | bytes | None = None,
+    *,
+    backend: BackendName = "auto",
+    verify: Literal["safe", "full"] = "safe",
+    map: bool | None = None,
+    trusted: bool = False,
+    limits: Limits | dict[str, int] | None = None,
+) -> Tokenizer:
+    """Open a model.
+
+    Parameters
+    ----------
+    source : path or bytes, optional
+        A blob (`.isotok`), a packed model or a SentencePiece `.model`; the last two are
+        compiled in memory. Without it: the model that comes with the package.
+    backend : {"auto", "native", "wasm"}
+        What runs the core. "auto" is what the environment variable ISOTOK_BACKEND says,
+        else native where it is installed.
+    verify : {"safe", "full"}
+        "safe" checks everything that memory and time depend on, "full" also the checksum
+        and that every piece is found under its text.
+    map : bool, optional
+        Map the file (True) or read it (False). None maps it where only this user can
+        write the file and its folder. Native only; wasm always reads.
+    trusted : bool
+        Check the header only. As dangerous as loading a library of that file.
+    limits : Limits or dict, optional
+        What the model may use, see `Limits`. Takes the wasm back end.
+
+    Returns
+    -------
+    Tokenizer
+        Ready for any number of threads. Close it or let it go.
+
+    Raises
+    ------
+    TokenizerError
+        The file cannot be read, is no model, is damaged or needs a newer version; or the
+        arguments contradict each other.
+
+    Examples
+    --------
+    >>> tok = isotok.load()
+    >>> tok.decode(tok.encode("Hello world"))
+    'Hello world'
+    """
+    checked = limits_of(limits)
+    options = _Options(
+        choose(backend, checked), _verify_level(verify, trusted, checked), map, checked
+    )
+    if source is None:
+        source = _default_model()
+    if isinstance(source, bytes):
+        return Tokenizer._of(_open_bytes(source, options), options.engine, checked)
+    if not isinstance(source, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"source must be a path or bytes, not {type(source)!r}")
+    return Tokenizer._of(_open_path(source, options), options.engine, checked)
+
+
+def _default_model() -> Path:
+    if not DEFAULT_MODEL.exists():
+        raise TokenizerError(
+            "the default model is not in this installation "
+            f"({DEFAULT_MODEL.name} is missing beside the package); give load() a path"
+        )
+    return DEFAULT_MODEL
+
+
+def _verify_level(verify: str, trusted: bool, limits: Limits | None) -> int:
+    if verify not in _LEVELS:
+        raise TokenizerError(f'verify: {verify!r} is unknown; use "safe" or "full"')
+    if not trusted:
+        return _LEVELS[verify]
+    if verify != "safe" or limits is not None:
+        raise TokenizerError("trusted=True contradicts verify= and limits=; leave it out")
+    return abi.VERIFY_TRUSTED
+
+
+def _open_path(path: str | os.PathLike[str], options: _Options) -> Backend:
+    file = _files.open_file(path)
+    try:
+        head = bytearray(64)
+        size = _files.file_size(file)
+        _files.read_into(file, memoryview(head)[: min(64, size)], os.fspath(path))
+        if _files.kind_of(bytes(head)) != "blob":
+            data = _files.read_aligned(file, os.fspath(path))
+            return _open_foreign(data, options)
+        if options.engine == "wasm":
+            file, ours = _files.open_file(os.devnull), file
+            return _open_wasm(_files.FileSource(ours, os.fspath(path)), options)
+        return _open_native(_blob_memory(file, path, options.map_file), options)
+    finally:
+        file.close()
+
+
+def _blob_memory(file: BinaryIO, path: str | os.PathLike[str], map_file: bool | None) -> Buffer:
+    if map_file is None:
+        map_file = _files.only_we_write(file, path)
+    return _files.map_file(file) if map_file else _files.read_aligned(file, os.fspath(path))
+
+
+def _open_bytes(data: bytes, options: _Options) -> Backend:
+    if _files.kind_of(data[:64]) != "blob":
+        return _open_foreign(data, options)
+    if options.engine == "wasm":
+        return _open_wasm(_files.BytesSource(data), options)
+    return _open_native(_files.aligned_copy(data), options)
+
+
+def _open_foreign(data: Buffer, options: _Options) -> Backend:
+    from isotok.compile._compile import compile_buffer
+
+    blob = compile_buffer(data, "blob", backend=options.engine, limits=options.limits)
+    if options.engine == "wasm":
+        return _open_wasm(_files.BytesSource(blob), options)
+    return _open_native(blob, options)
+
+
+def _open_native(blob: Buffer, options: _Options) -> Backend:
+    from isotok import _native
+
+    return _native.open(blob, options.verify)
+
+
+def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) -> Backend:
+    from isotok._wasm_backend import WasmBackend
+    from isotok._wasmtime import WasmtimeMachine
+
+    limits = options.limits
+    return WasmBackend(lambda: WasmtimeMachine("isotok.wasm", limits), blob, options.verify)

@@ -1,0 +1,555 @@
+"""A model in one instance of `isotok.wasm`: its linear memory and the calls into it.
+
+The engine is behind the protocol `Machine`; this file knows the C interface only.
+
+Linear memory is laid out once, and the addresses stay:
+
+    [stack | data | heap_base: blob | model view | structs | session | text | results | …]
+
+A text of at most `WINDOW` bytes is encoded in one crossing. Longer texts pass through the
+same memory window by window, so memory does not grow with them. What does grow is the
+session of a difficult text: it moves behind everything else, and goes back afterwards.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, Protocol
+
+from isotok import _layout_gen as abi
+from isotok.errors import LimitError, Status, TokenizerError, make_error
+
+PAGE: Final = 65536
+WINDOW: Final = 1 << 18
+"""Bytes of text in memory at a time."""
+RESULT_WORDS: Final = 5 << 16
+"""uint32 numbers of room for results: ids alone, or five columns of spans."""
+SPARE: Final = 1 << 24
+"""An instance that has grown by more than this is dropped after the call."""
+
+# Offsets in the block of structs. The output and the words behind it are reset by one write.
+_ERROR: Final = 0
+_OPTIONS: Final = 32
+_INPUT: Final = 64
+_OUTPUT: Final = 80
+_TEXT_END: Final = _OUTPUT + abi.SIZEOF_OUTPUT
+_TEXTS_DONE: Final = _TEXT_END + 4
+_ID_END: Final = _TEXT_END + 8
+_POINTER: Final = _TEXT_END + 12
+_CONSUMED: Final = _TEXT_END + 16
+_COUNT: Final = _TEXT_END + 20
+_END: Final = _TEXT_END + 24
+_STRUCTS_SIZE: Final = 192
+
+_pack_options: Final = struct.Struct(abi.ENCODE_OPTIONS_FORMAT).pack_into
+_pack_input: Final = struct.Struct(abi.INPUT_FORMAT).pack_into
+_pack_output: Final = struct.Struct("<7I").pack_into
+_pack_reset: Final = struct.Struct("<I20xII").pack_into  # count, bases, text end, texts done
+_pack_words: Final = struct.Struct("<2I").pack_into
+_unpack_error: Final = struct.Struct(abi.ERROR_FORMAT).unpack_from
+_unpack_bases: Final = struct.Struct("<2Q").unpack_from
+
+IDS_CAPACITY: Final = RESULT_WORDS
+SPANS_CAPACITY: Final = RESULT_WORDS // 5
+NORM_CAPACITY: Final = RESULT_WORDS // 5 * 4  # as many bytes as words: 5 bytes each
+
+
+class Machine(Protocol):
+    """One instance of a wasm module on some engine; used by one call at a time."""
+
+    view: memoryview
+    """All of linear memory as bytes. `reserve` may replace it."""
+    words: memoryview
+    """The same as uint32."""
+    alive: bool
+    """False after a trap: memory may be torn, and the instance is not used again."""
+
+    def function(self, name: str) -> Callable[..., int]:
+        """Return an export: uint32 in, int32 out. Raises TokenizerError on a trap."""
+        ...
+
+    def reserve(self, size: int) -> None:
+        """Make linear memory at least `size` bytes large."""
+        ...
+
+    def refuel(self, units: int) -> None:
+        """Allow one call `units` portions of work, where there is a limit."""
+        ...
+
+
+class BlobSource(Protocol):
+    """Where an instance gets its model from."""
+
+    size: int
+
+    def fill(self, target: memoryview) -> None:
+        """Write the whole blob to `target`."""
+        ...
+
+
+class Spans(NamedTuple):
+    """Tokens of one step with their ranges."""
+
+    ids: list[int]
+    begin: list[int]
+    end: list[int]
+    norm_begin: list[int]
+    norm_end: list[int]
+
+
+def _align(address: int, alignment: int) -> int:
+    return -(-address // alignment) * alignment
+
+
+class ModelInstance:
+    """One opened model in one machine."""
+
+    def __init__(self, machine: Machine, blob: BlobSource, verify: int) -> None:
+        self.machine = machine
+        function = machine.function
+        machine.refuel(1)
+        self._step = function("isotok_encode_step")
+        self._begin = function("isotok_encode_begin")
+        self._batch = function("isotok_encode_batch")
+        self._session_init = function("isotok_session_init")
+        self._blob = _align(function("isotok_heap_base")(), 64)
+        self._blob_size = blob.size
+        self._memory = _align(self._blob + blob.size, 64)
+        self._structs = _align(self._memory + function("isotok_model_size")(), 64)
+        self._home = self._structs + _STRUCTS_SIZE
+        machine.reserve(self._home)
+        blob.fill(machine.view[self._blob : self._blob + blob.size])
+        self._open(verify)
+        self._place(self._info_fields())
+        self._options: tuple[int, int, int] | None = None
+
+    # -- opening ------------------------------------------------------------------
+
+    def _open(self, verify: int) -> None:
+        self._reset_error()
+        status = self.machine.function("isotok_model_open")(
+            self._blob,
+            self._blob_size,
+            verify,
+            self._memory,
+            self._structs - self._memory,
+            self._structs + _POINTER,
+            self._structs + _ERROR,
+        )
+        if status != abi.OK:
+            raise self.error(status, "model")
+        self._model = self._word(_POINTER)
+
+    def _info_fields(self) -> tuple[int, ...]:
+        """Read `isotok_info`, where the session will be."""
+        machine, at = self.machine, self._home
+        machine.reserve(at + abi.SIZEOF_INFO)
+        machine.words[at // 4] = abi.SIZEOF_INFO
+        status = machine.function("isotok_model_info")(self._model, at)
+        if status != abi.OK:
+            raise self.error(status, "model")
+        fields: tuple[int, ...] = struct.unpack_from(abi.INFO_FORMAT, machine.view, at)
+        self.info = fields[1:14]
+        return self.info
+
+    def _place(self, info: tuple[int, ...]) -> None:
+        """Lay out session, text and results, and start the session."""
+        self._session_size = info[12]
+        # A text part keeps up to max_key_bytes unconsumed: a window holds several.
+        self.window = max(WINDOW, 4 * info[10])
+        self._text = _align(self._home + self._session_size, 64)
+        self._results = _align(self._text + self.window, 64)
+        self._end = _align(self._results + 4 * RESULT_WORDS, 64)
+        self.machine.reserve(self._end)
+        self._start_session()
+
+    def _start_session(self) -> None:
+        status = self._session_init(
+            self._model,
+            self._home,
+            self._session_size,
+            self._structs + _POINTER,
+            self._structs + _ERROR,
+        )
+        if status != abi.OK:
+            raise self.error(status, "session")
+        self._session = self._word(_POINTER)
+        self._held = self._session_size
+        self._top = self._end
+
+    # -- structs ------------------------------------------------------------------
+
+    def _word(self, offset: int) -> int:
+        return self.machine.words[(self._structs + offset) // 4]
+
+    def _reset_error(self) -> None:
+        self.machine.words[(self._structs + _ERROR) // 4] = abi.SIZEOF_ERROR
+
+    def error(self, status: int, subject: str) -> TokenizerError:
+        """Make the exception for the struct `isotok_error` in memory."""
+        machine = self.machine
+        fields = _unpack_error(machine.view, self._structs + _ERROR)
+        _, _, what, index, offset, need = fields
+        status_text = self._name(abi.NAME_STATUS, status)
+        what_text = self._name(abi.NAME_WHAT, what)
+        return make_error(status, status_text, what, what_text, index, offset, need, subject)
+
+    def _name(self, kind: int, number: int) -> str:
+        at = self.machine.function("isotok_name")(kind, number)
+        view = self.machine.view
+        end = at
+        while view[end]:
+            end += 1
+        return bytes(view[at:end]).decode()
+
+    def _write_options(self, flags: int, limit: int, unit: int) -> None:
+        """Write the options, unless they are there already."""
+        if self._options == (flags, limit, unit):
+            return
+        at = self._structs + _OPTIONS
+        view = self.machine.view
+        _pack_options(view, at, abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0)
+        # Everything that a call in one crossing does not change.
+        self._write_output()
+        self._options = (flags, limit, unit)
+        self._reset_error()
+
+    def _write_output(self) -> None:
+        _pack_output(
+            self.machine.view,
+            self._structs + _OUTPUT,
+            *(self._results, 0, 0, 0, 0, IDS_CAPACITY, 0),
+        )
+
+    # -- one crossing -------------------------------------------------------------
+
+    def encode_short(self, data: bytes, flags: int, limit: int) -> int:
+        """Encode at most a window; the ids are in `results`. -1: it needs `steps`.
+
+        -2: the text has more tokens than the limit.
+        """
+        size = len(data)
+        self._write_options(flags, limit, 0)
+        view, structs = self.machine.view, self._structs
+        view[self._text : self._text + size] = data
+        _pack_reset(view, structs + _OUTPUT + abi.OUTPUT_COUNT, 0, size, 0)
+        status = self._batch(
+            self._session,
+            structs + _OPTIONS,
+            self._text,
+            structs + _TEXT_END,
+            1,
+            structs + _TEXTS_DONE,
+            structs + _OUTPUT,
+            structs + _ID_END,
+            structs + _ERROR,
+        )
+        if status == abi.OK:
+            return self.machine.words[(structs + _OUTPUT + abi.OUTPUT_COUNT) // 4]
+        if status < 0:
+            raise self.error(status, "text")
+        return -1
+
+    def encode_texts(
+        self, texts: list[bytes], flags: int, limit: int
+    ) -> tuple[int, memoryview] | None:
+        """Encode texts that fit a window together, numbers of ends included.
+
+        Returns
+        -------
+        tuple or None
+            The number of ids in `results`, and the end of each text in them; None if
+            there was too little room.
+        """
+        machine, count = self.machine, len(texts)
+        self._write_options(flags, limit, 0)
+        data = b"".join(texts)
+        ends = self._text + _align(len(data), 64)
+        machine.view[self._text : self._text + len(data)] = data
+        total = 0
+        for i, text in enumerate(texts):
+            total += len(text)
+            machine.words[ends // 4 + i] = total
+        _pack_reset(machine.view, self._structs + _OUTPUT + abi.OUTPUT_COUNT, 0, 0, 0)
+        id_ends = ends + 4 * count
+        status = self._batch(
+            self._session,
+            self._structs + _OPTIONS,
+            self._text,
+            ends,
+            count,
+            self._structs + _TEXTS_DONE,
+            self._structs + _OUTPUT,
+            id_ends,
+            self._structs + _ERROR,
+        )
+        if status < 0:
+            raise self.error(status, "text")
+        if status != abi.OK:
+            return None
+        word = id_ends // 4
+        return self._word(_OUTPUT + abi.OUTPUT_COUNT), machine.words[word : word + count]
+
+    def results(self, count: int) -> memoryview:
+        """First `count` words of the results."""
+        at = self._results // 4
+        return self.machine.words[at : at + count]
+
+    # -- windows ------------------------------------------------------------------
+
+    def steps(self, data: bytes, flags: int, limit: int) -> Iterator[int]:
+        """Encode any text; yields the number of ids in `results` after each step.
+
+        The last value is -1 if the text has more tokens than `limit`.
+        """
+        self._start(self._begin, flags, limit, 0)
+        self._write_output()
+        for status in self._windows(data, self._step_ids):
+            yield self._word(_OUTPUT + abi.OUTPUT_COUNT)
+            if status == abi.AT_LIMIT:
+                yield -1
+
+    def span_steps(self, data: bytes, flags: int, unit: int) -> Iterator[Spans]:
+        """Encode with offsets in `unit`; yields the tokens of each step."""
+        flags |= abi.OFFSETS | abi.NORM_SPANS
+        self._start(self._begin, flags, 0, unit)
+        columns = [self._results + 4 * SPANS_CAPACITY * i for i in range(5)]
+        at = self._structs + _OUTPUT
+        _pack_output(self.machine.view, at, *columns, SPANS_CAPACITY, 0)
+        for _ in self._windows(data, self._step_ids):
+            yield self._spans(columns)
+
+    def _spans(self, columns: list[int]) -> Spans:
+        count = self._word(_OUTPUT + abi.OUTPUT_COUNT)
+        words = self.machine.words
+        ids, begin, end, norm_begin, norm_end = (
+            words[at // 4 : at // 4 + count].tolist() for at in columns
+        )
+        at = self._structs + _OUTPUT + abi.OUTPUT_BASE
+        base, norm_base = _unpack_bases(self.machine.view, at)
+        if base or norm_base:
+            begin, end = [base + x for x in begin], [base + x for x in end]
+            norm_begin = [norm_base + x for x in norm_begin]
+            norm_end = [norm_base + x for x in norm_end]
+        return Spans(ids, begin, end, norm_begin, norm_end)
+
+    def normalize_steps(
+        self, data: bytes, flags: int, unit: int, with_map: bool
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Normalize; yields text and map of each step, and at last the end as a map."""
+        self._start(self.machine.function("isotok_normalize_begin"), flags, 0, unit)
+        step = self.machine.function("isotok_normalize_step")
+        texts = self._results + 4 * NORM_CAPACITY
+        maps = self._results if with_map else 0
+
+        def call() -> int:
+            return step(
+                self._session,
+                self._structs + _INPUT,
+                texts,
+                maps,
+                NORM_CAPACITY,
+                self._structs + _COUNT,
+                self._structs + _END,
+                self._structs + _ERROR,
+            )
+
+        for _ in self._windows(data, call):
+            count = self._word(_COUNT)
+            view = self.machine.view
+            text = bytes(view[texts : texts + count])
+            yield text, bytes(view[maps : maps + 4 * count]) if with_map else b""
+        yield b"", struct.pack("=I", self._word(_END))
+
+    def _step_ids(self) -> int:
+        structs = self._structs
+        return self._step(
+            self._session, structs + _INPUT, structs + _OUTPUT, structs + _ERROR
+        )
+
+    def _start(self, begin: Callable[..., int], flags: int, limit: int, unit: int) -> None:
+        self._write_options(flags, limit, unit)
+        self._options = None  # what follows changes the output struct
+        structs = self._structs
+        status = begin(self._session, structs + _OPTIONS, structs + _ERROR)
+        if status != abi.OK:
+            raise self.error(status, "text")
+
+    def _windows(self, data: bytes, call: Callable[[], int]) -> Iterator[int]:
+        """Pass `data` through the window; yields the status of each step that has output."""
+        source = memoryview(data)
+        position = 0
+        last = False
+        while not last:
+            part = source[position : position + self.window]
+            last = position + len(part) == len(source)
+            view = self.machine.view
+            view[self._text : self._text + len(part)] = part
+            at = self._structs + _INPUT
+            _pack_input(view, at, self._text, len(part), 0, abi.PART_LAST if last else 0)
+            status = abi.NEED_OUTPUT
+            while status not in (abi.OK, abi.AT_LIMIT):
+                status = call()
+                if status < 0:
+                    raise self.error(status, "text")
+                yield status
+                if status == abi.NEED_SCRATCH:
+                    self._move_session()
+            if status == abi.AT_LIMIT:
+                return
+            position += self._word(_INPUT + abi.INPUT_CONSUMED)
+
+    def _move_session(self) -> None:
+        """Give the session at least twice its memory, behind everything else."""
+        need = _unpack_error(self.machine.view, self._structs + _ERROR)[5]
+        at = self._take(size := max(need, 2 * self._held))
+        status = self.machine.function("isotok_session_move")(
+            self._session, at, size, self._structs + _POINTER, self._structs + _ERROR
+        )
+        if status != abi.OK:
+            raise self.error(status, "session")
+        self._session = self._word(_POINTER)
+        self._held = size
+
+    def _take(self, size: int) -> int:
+        """Address of `size` bytes behind everything else, until `trim`."""
+        at = self._top
+        self._top = _align(at + size, 64)
+        self.machine.reserve(self._top)
+        return at
+
+    def trim(self) -> bool:
+        """Bring the instance back to normal size; False if it is too large to keep."""
+        if not self.machine.alive or len(self.machine.view) > self._end + SPARE:
+            return False
+        if self._held != self._session_size:
+            self._start_session()
+        self._top = self._end
+        return True
+
+    # -- decode -------------------------------------------------------------------
+
+    def decode_steps(self, ids: memoryview, raw: bool) -> Iterator[bytes]:
+        """Decode uint32 ids; yields the text of each step."""
+        self._decode_begin(abi.RAW_BYTES if raw else 0)
+        step = self.machine.function("isotok_decode_step")
+        per_window = self.window // 4
+        done = 0
+        last = False
+        while not last:
+            part = ids[done : done + per_window]
+            last = done + len(part) == len(ids)
+            word = self._text // 4
+            self.machine.words[word : word + len(part)] = part
+            yield from self._decode_calls(
+                lambda n=len(part), end=last: step(
+                    self._session,
+                    self._text,
+                    n,
+                    self._structs + _CONSUMED,
+                    int(end),
+                    self._results,
+                    4 * RESULT_WORDS,
+                    self._structs + _COUNT,
+                    self._structs + _ERROR,
+                ),
+                done,
+            )
+            done += len(part)
+
+    def piece_steps(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Decode piece texts; yields the text of each step."""
+        self._decode_begin(0)
+        for piece in pieces:
+            yield from self._decode_piece(piece, 0)
+        yield from self._decode_piece(b"", 1)
+
+    def _decode_piece(self, piece: bytes, last: int) -> Iterator[bytes]:
+        step = self.machine.function("isotok_decode_piece")
+        at = self._write_bytes(piece)
+        yield from self._decode_calls(
+            lambda: step(
+                self._session,
+                at,
+                len(piece),
+                self._structs + _CONSUMED,
+                last,
+                self._results,
+                4 * RESULT_WORDS,
+                self._structs + _COUNT,
+                self._structs + _ERROR,
+            ),
+            0,
+        )
+
+    def _decode_begin(self, flags: int) -> None:
+        self._reset_error()
+        begin = self.machine.function("isotok_decode_begin")
+        status = begin(self._session, flags, self._structs + _ERROR)
+        if status != abi.OK:
+            raise self.error(status, "ids")
+
+    def _decode_calls(self, call: Callable[[], int], done: int) -> Iterator[bytes]:
+        """Call until the part is taken. `done`: ids of earlier parts, for errors."""
+        _pack_words(self.machine.view, self._structs + _CONSUMED, 0, 0)
+        status = abi.NEED_OUTPUT
+        while status != abi.OK:
+            status = call()
+            if status < 0:
+                word = (self._structs + _ERROR + abi.ERROR_INDEX) // 4
+                self.machine.words[word] += done
+                raise self.error(status, "ids")
+            at = self._results
+            yield bytes(self.machine.view[at : at + self._word(_COUNT)])
+            if status == abi.NEED_SCRATCH:
+                self._move_session()
+
+    # -- pieces -------------------------------------------------------------------
+
+    def _write_bytes(self, data: bytes) -> int:
+        """Write `data` to the text area, or behind everything if it is longer."""
+        at = self._text if len(data) <= self.window else self._take(len(data))
+        self.machine.view[at : at + len(data)] = data
+        return at
+
+    def piece(self, token_id: int) -> tuple[bytes, int, float]:
+        """Text, type and score of a piece."""
+        at = self._structs + _INPUT
+        status = abi.E_ID_RANGE
+        if 0 <= token_id < abi.NO_TOKEN:
+            status = self.machine.function("isotok_piece_get")(self._model, token_id, at)
+        if status != abi.OK:
+            name = self._name(abi.NAME_STATUS, status)
+            raise make_error(status, name, abi.WHAT_TOKEN_ID, "", 0, 0, 0, "id")
+        view = self.machine.view
+        text, size, kind, score = struct.unpack_from(abi.PIECE_FORMAT, view, at)
+        return bytes(view[text : text + size]), kind, score
+
+    def find(self, piece: bytes) -> int:
+        """Id of a piece text, -1 if there is none."""
+        if len(piece) > self.window:
+            return -1
+        at = self._write_bytes(piece)
+        found = self.machine.function("isotok_piece_find")(self._model, at, len(piece))
+        return found  # NO_TOKEN is -1 as an int32
+
+    def blob(self) -> memoryview:
+        """Bytes of the model in memory."""
+        return self.machine.view[self._blob : self._blob + self._blob_size]
+
+
+def memory_error(size: int, limit: int | None) -> TokenizerError:
+    """Make the exception for linear memory that cannot grow to `size` bytes."""
+    if limit is not None:
+        return LimitError(
+            f"wasm: {size} bytes of memory are needed, limits.memory is {limit}; "
+            "refuse the model, or raise the limit",
+            status=Status.E_TOO_LARGE,
+            need=size,
+        )
+    return TokenizerError(
+        f"wasm: no memory for {size} bytes in all; use a smaller model or the native back end",
+        status=Status.E_TOO_LARGE,
+        need=size,
+    )

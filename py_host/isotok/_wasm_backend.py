@@ -1,0 +1,294 @@
+"""The wasm back end: a free list of instances with the same model, one per running call."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Literal, overload
+
+from isotok import _layout_gen as abi
+from isotok._text import to_utf8
+from isotok._wasm import WINDOW, BlobSource, Machine, ModelInstance
+from isotok.errors import Status, make_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+KEPT: Final = 4
+"""Instances kept for later calls: each holds a copy of the model."""
+
+if sys.byteorder != "little":
+    raise ImportError("isotok needs a little-endian machine")
+
+
+def _utf8(text: object) -> bytes:
+    if isinstance(text, str):
+        return to_utf8(text)
+    if isinstance(text, bytes):
+        return text
+    raise TypeError(f"text must be str or bytes, not {type(text)!r}")
+
+
+class WasmBackend:
+    """A model in wasm; see `isotok._backend.Backend` for what the methods do.
+
+    Parameters
+    ----------
+    new_machine : callable
+        Makes an instance of `isotok.wasm`.
+    blob : BlobSource
+        The model; it is read once for every instance.
+    verify : int
+        ``VERIFY_…``
+    """
+
+    def __init__(
+        self, new_machine: Callable[[], Machine], blob: BlobSource, verify: int
+    ) -> None:
+        self._new_machine = new_machine
+        self._source = blob
+        self._verify = verify
+        # A deque's append and pop are atomic: no lock that a fork could leave locked.
+        self._free: deque[ModelInstance] = deque()
+        first = self._new_instance()
+        self._info = first.info
+        self._free.append(first)
+
+    def _new_instance(self) -> ModelInstance:
+        return ModelInstance(self._new_machine(), self._source, self._verify)
+
+    def _take(self, size: int) -> ModelInstance:
+        """Take an instance for a call on `size` bytes."""
+        try:
+            instance = self._free.pop()
+        except IndexError:
+            instance = self._new_instance()
+        instance.machine.refuel(1 + size // WINDOW)
+        return instance
+
+    def _give(self, instance: ModelInstance) -> None:
+        if instance.trim() and len(self._free) < KEPT:
+            self._free.append(instance)
+
+    @contextmanager
+    def _lease(self, size: int) -> Iterator[ModelInstance]:
+        instance = self._take(size)
+        try:
+            yield instance
+        finally:
+            self._give(instance)
+
+    # -- encode -------------------------------------------------------------------
+
+    def encode(
+        self, text: str | bytes, bos: object, eos: object, limit: int, /
+    ) -> list[int]:
+        data = _utf8(text)
+        flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
+        # Not `with`: this is the short path, and a context manager costs as much as a call.
+        instance = self._take(len(data))
+        try:
+            if len(data) <= WINDOW:
+                count = instance.encode_short(data, flags, limit)
+                if count >= 0:
+                    return instance.results(count).tolist()
+            ids: list[int] = []
+            for count in instance.steps(data, flags, limit):
+                if count > 0:
+                    ids += instance.results(count).tolist()
+            return ids
+        finally:
+            self._give(instance)
+
+    def encode_ids(self, text: str | bytes, flags: int, limit: int, /) -> bytearray:
+        data = _utf8(text)
+        with self._lease(len(data)) as instance:
+            return self._ids(instance, data, flags, limit)
+
+    def _ids(self, instance: ModelInstance, data: bytes, flags: int, limit: int) -> bytearray:
+        if len(data) <= WINDOW:
+            count = instance.encode_short(data, flags, limit)
+            if count >= 0:
+                return bytearray(instance.results(count))
+        ids = bytearray()
+        for count in instance.steps(data, flags, limit):
+            if count > 0:
+                ids += instance.results(count)
+        return ids
+
+    def encode_into(self, text: str | bytes, flags: int, buffer: Buffer, /) -> int:
+        target = memoryview(buffer).cast("B")
+        if target.readonly:
+            raise BufferError("the buffer is read-only")
+        capacity = len(target) // 4
+        done = 0
+        data = _utf8(text)
+        with self._lease(len(data)) as instance:
+            for count in instance.steps(data, flags, 0):
+                if done + count <= capacity:
+                    part = instance.results(count).cast("B")
+                    target[4 * done : 4 * (done + count)] = part
+                done += count
+        if done > capacity:
+            number = Status.NEED_OUTPUT
+            raise make_error(number, "", 0, "", 0, 0, done, "buffer")
+        return done
+
+    def encode_spans(
+        self, text: str | bytes, flags: int, unit: int, /
+    ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
+        data = _utf8(text)
+        unk = self._info[4]
+        ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
+        unknown: list[tuple[int, int, int]] = []
+        with self._lease(len(data)) as instance:
+            for step in instance.span_steps(data, flags, unit):
+                if unk in step.ids:
+                    ranges = zip(step.ids, step.norm_begin, step.norm_end, strict=True)
+                    unknown += (
+                        (len(ids) + i, begin, end)
+                        for i, (token, begin, end) in enumerate(ranges)
+                        if token == unk
+                    )
+                ids += step.ids
+                offsets += zip(step.begin, step.end, strict=True)
+        return ids, offsets, unknown
+
+    @overload
+    def encode_batch(
+        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[True], /
+    ) -> list[list[int]]: ...
+    @overload
+    def encode_batch(
+        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[False], /
+    ) -> tuple[bytearray, array[int]]: ...
+    def encode_batch(
+        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: bool, /
+    ) -> list[list[int]] | tuple[bytearray, array[int]]:
+        ids = bytearray()
+        ends = array("Q")
+        datas = [_utf8(text) for text in texts]
+        instance = self._take(sum(map(len, datas)) + WINDOW * (1 + len(datas) // 64))
+        try:
+            for group in _groups(datas):
+                self._encode_group(instance, group, (flags, limit), ids, ends)
+        finally:
+            self._give(instance)
+        if not as_lists:
+            return ids, ends
+        numbers = memoryview(ids).cast("I")
+        begins = [0, *ends[:-1]] if ends else []
+        return [numbers[a:b].tolist() for a, b in zip(begins, ends, strict=True)]
+
+    def _encode_group(
+        self,
+        instance: ModelInstance,
+        group: list[bytes],
+        options: tuple[int, int],
+        ids: bytearray,
+        ends: array[int],
+    ) -> None:
+        """Append the ids of some texts, and the ends of each."""
+        begin = len(ids) // 4
+        together = instance.encode_texts(group, *options) if len(group) > 1 else None
+        if together is not None:
+            count, group_ends = together
+            ids += instance.results(count)
+            ends.extend(begin + end for end in group_ends)
+            return
+        for data in group:
+            ids += self._ids(instance, data, *options)
+            ends.append(len(ids) // 4)
+
+    def count(self, text: str | bytes, flags: int, limit: int, /) -> int:
+        data = _utf8(text)
+        flags |= abi.COUNT_ONLY
+        # One more than the limit tells whether there are more.
+        stop = limit + 1 if limit else 0
+        with self._lease(len(data)) as instance:
+            total = instance.encode_short(data, flags, stop) if len(data) <= WINDOW else -1
+            if total < 0:
+                total = sum(n for n in instance.steps(data, flags, stop) if n > 0)
+        return -1 if limit and total > limit else total
+
+    # -- normalize, decode --------------------------------------------------------
+
+    def normalize(
+        self, text: str | bytes, flags: int, unit: int, with_map: bool, /
+    ) -> tuple[bytes, bytearray | None]:
+        data = _utf8(text)
+        result = bytearray()
+        offsets = bytearray()
+        with self._lease(len(data)) as instance:
+            for part, part_map in instance.normalize_steps(data, flags, unit, with_map):
+                result += part
+                offsets += part_map
+        return bytes(result), offsets if with_map else None
+
+    @overload
+    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[True], /) -> bytes: ...
+    @overload
+    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[False], /) -> str: ...
+    def decode(self, ids: Sequence[int] | Buffer, raw: bool, /) -> str | bytes:
+        numbers = memoryview(_numbers(ids)).cast("B").cast("I")
+        with self._lease(len(numbers)) as instance:
+            data = b"".join(instance.decode_steps(numbers, raw))
+        return data if raw else data.decode(errors="replace")
+
+    def decode_pieces(self, pieces: tuple[str | bytes, ...], /) -> str:
+        with self._lease(WINDOW * len(pieces)) as instance:
+            data = b"".join(instance.piece_steps(map(_utf8, pieces)))
+        return data.decode(errors="replace")
+
+    # -- the model ----------------------------------------------------------------
+
+    def info(self) -> tuple[int, ...]:
+        return self._info
+
+    def piece(self, token_id: int, /) -> tuple[bytes, int, float]:
+        with self._lease(0) as instance:
+            return instance.piece(token_id)
+
+    def find(self, piece: str | bytes, /) -> int:
+        with self._lease(0) as instance:
+            return instance.find(_utf8(piece))
+
+    def blob(self) -> memoryview:
+        with self._lease(0) as instance:
+            # A copy: linear memory goes with the instance.
+            return memoryview(bytes(instance.blob()))
+
+
+def _groups(datas: list[bytes]) -> Iterator[list[bytes]]:
+    """Split texts into runs that fit a window together, with two numbers for each."""
+    group: list[bytes] = []
+    room = WINDOW - 128
+    for data in datas:
+        size = len(data) + 8
+        if group and size > room:
+            yield group
+            group, room = [], WINDOW - 128
+        group.append(data)
+        room -= size
+    if group:
+        yield group
+
+
+def _numbers(ids: Sequence[int] | Buffer) -> Buffer:
+    """Ids as uint32; a number that is no uint32 is an id out of range."""
+    if not isinstance(ids, list):
+        return ids  # type: ignore[return-value]  # the Tokenizer passes uint32 memory
+    try:
+        return array("I", ids)
+    except OverflowError:
+        for index, number in enumerate(ids):
+            if not 0 <= number < abi.NO_TOKEN:
+                status = abi.E_ID_RANGE
+                raise make_error(
+                    status, "", abi.WHAT_TOKEN_ID, "", index, 0, 0, "ids"
+                ) from None
+        raise

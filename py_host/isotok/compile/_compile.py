@@ -1,0 +1,77 @@
+"""Runs the compiler of `core/build`, natively or in wasm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from isotok import _layout_gen as abi
+from isotok._backend import Limits, choose, limits_of
+from isotok.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+Form = Literal["blob", "packed"]
+
+_FORMS: Final = {"blob": abi.FORM_BLOB, "packed": abi.FORM_PACKED}
+
+
+def compile_model(
+    source: Buffer,
+    form: Form = "blob",
+    *,
+    backend: Literal["auto", "native", "wasm"] = "auto",
+    limits: Limits | dict[str, int] | None = None,
+) -> bytes:
+    """Compile a model file in memory.
+
+    Parameters
+    ----------
+    source : bytes-like
+        A SentencePiece `.model`, or a packed model.
+    form : {"blob", "packed"}
+        "blob" is what the core opens; "packed" is smaller and has to be compiled again.
+    backend : {"auto", "native", "wasm"}
+        Which build of the compiler runs. All give the same bytes.
+    limits : Limits or dict, optional
+        For sources that nobody trusts; runs the compiler in wasm.
+
+    Returns
+    -------
+    bytes
+        The file to write.
+
+    Raises
+    ------
+    TokenizerError
+        The source is not a model or a damaged one; the error says what is wrong, in
+        which piece (``index``) and at which byte (``offset``).
+
+    Examples
+    --------
+    >>> compile_model(b"not a model")
+    Traceback (most recent call last):
+        ...
+    isotok.errors.TokenizerError: ...
+    """
+    return bytes(compile_buffer(source, form, backend=backend, limits=limits))
+
+
+def compile_buffer(
+    source: Buffer,
+    form: str,
+    *,
+    backend: str = "auto",
+    limits: Limits | dict[str, int] | None = None,
+) -> Buffer:
+    """Compile without the last copy; natively the result is 64-aligned memory."""
+    if form not in _FORMS:
+        raise TokenizerError(f'form: {form!r} is unknown; use "blob" or "packed"')
+    limits = limits_of(limits)
+    if choose(backend, limits) == "native":
+        from isotok import _native
+
+        return _native.compile(source, abi.SOURCE_AUTO, _FORMS[form])
+    from isotok.compile._wasm import compile_in_wasm
+
+    return compile_in_wasm(source, _FORMS[form], limits)

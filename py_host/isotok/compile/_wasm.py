@@ -1,0 +1,103 @@
+"""The compiler as `isotok-build.wasm`."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from isotok import _layout_gen as abi
+from isotok._backend import Limits
+from isotok._wasmtime import WasmtimeMachine
+from isotok.errors import make_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_STRUCTS: Final = 64
+_SIZE_OUT: Final = 32
+_POINTER: Final = 36
+
+
+class _Job:
+    """One compilation: [structs | source | arena | output] from heap_base on."""
+
+    def __init__(self, source: Buffer, limits: Limits | None) -> None:
+        self.source = memoryview(source).cast("B")
+        self.machine = WasmtimeMachine("isotok-build.wasm", limits)
+        function = self.machine.function
+        self.structs = -(-function("isotok_heap_base")() // 64) * 64
+        self.text = self.structs + _STRUCTS
+        self.arena = -(-(self.text + len(self.source)) // 64) * 64
+        self.machine.reserve(self.arena)
+        self.machine.view[self.text : self.text + len(self.source)] = self.source
+
+    def call(self, name: str, *values: int) -> int:
+        """Call with a fresh error struct as the last argument."""
+        machine = self.machine
+        machine.words[self.structs // 4] = abi.SIZEOF_ERROR
+        return machine.function(name)(*values, self.structs)
+
+    def need(self) -> int:
+        """Read `isotok_error.need`."""
+        at = self.structs + abi.ERROR_NEED
+        return struct.unpack_from("<Q", self.machine.view, at)[0]
+
+    def raise_error(self, status: int) -> None:
+        """Raise the exception for the error struct."""
+        fields = struct.unpack_from(abi.ERROR_FORMAT, self.machine.view, self.structs)
+        _, _, what, index, offset, need = fields
+        texts = (self._name(abi.NAME_STATUS, status), self._name(abi.NAME_WHAT, what))
+        raise make_error(status, texts[0], what, texts[1], index, offset, need, "source")
+
+    def _name(self, kind: int, number: int) -> str:
+        at = self.machine.function("isotok_build_name")(kind, number)
+        view = self.machine.view
+        end = at
+        while view[end]:
+            end += 1
+        return bytes(view[at:end]).decode()
+
+    def read(self, arena_size: int) -> int:
+        """Start over with an arena of this size and read the source."""
+        machine = self.machine
+        machine.reserve(self.arena + arena_size)
+        pointer = self.structs + _POINTER
+        status = self.call("isotok_build_init", self.arena, arena_size, pointer)
+        if status != abi.OK:
+            return status
+        self.build = machine.words[pointer // 4]
+        return self.call(
+            "isotok_build_source", self.build, abi.SOURCE_AUTO, self.text, len(self.source)
+        )
+
+    def write(self, form: int, arena_size: int) -> int:
+        """Write the blob behind the arena; `size` is its size."""
+        machine = self.machine
+        self.out = -(-(self.arena + arena_size) // 64) * 64
+        capacity = 3 * len(self.source) + 65536
+        size_out = self.structs + _SIZE_OUT
+        status = abi.NEED_OUTPUT
+        while status == abi.NEED_OUTPUT:
+            machine.reserve(self.out + capacity)
+            status = self.call(
+                "isotok_build_finish", self.build, form, self.out, capacity, size_out
+            )
+            self.size = capacity = machine.words[size_out // 4]
+        return status
+
+
+def compile_in_wasm(source: Buffer, form: int, limits: Limits | None) -> bytes:
+    """Compile `source`; see `compile_model`."""
+    job = _Job(source, limits)
+    arena_size = 8 * len(job.source) + (1 << 20)
+    status = abi.NEED_SCRATCH
+    while status == abi.NEED_SCRATCH:
+        job.machine.refuel(1 + len(job.source) // (1 << 20))
+        status = job.read(arena_size)
+        if status == abi.OK:
+            status = job.write(form, arena_size)
+        if status == abi.NEED_SCRATCH:
+            arena_size = -(-max(job.need(), 2 * arena_size) // 64) * 64
+    if status != abi.OK:
+        job.raise_error(status)
+    return bytes(job.machine.view[job.out : job.out + job.size])

@@ -1,0 +1,151 @@
+/* batch.c: many texts -> flat ids and the end of each text in them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "native.h"
+
+typedef struct {
+    text_view *texts;
+    size_t count;
+    size_t size; /* bytes in all */
+} text_list;
+
+static void texts_release(text_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        text_release(&list->texts[i]);
+    free(list->texts);
+}
+
+/* The views stay valid without the lock: `tuple` and the views own what they point to. */
+static bool texts_get(module_state *state, PyObject *tuple, text_list *out)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    *out = (text_list){0};
+    if (count < 0)
+        return false;
+    out->texts = calloc((size_t)count + 1, sizeof *out->texts);
+    if (out->texts == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (text_get(state, PyTuple_GetItem(tuple, i), &out->texts[i]) < 0) {
+            texts_release(out);
+            return false;
+        }
+        out->count++;
+        out->size += out->texts[i].size;
+    }
+    return true;
+}
+
+/* Room in the box for the ids of one more text behind `total` ids, at first guess. */
+static bool reserve(session_box *box, size_t total, size_t text_size)
+{
+    size_t wanted = total + text_size / 4 + 64;
+    if (wanted <= box->ids_capacity)
+        return true;
+    return box_grow_ids(box, wanted > 2 * box->ids_capacity ? wanted : 2 * box->ids_capacity);
+}
+
+static isotok_status text_run(native_call *call, const text_view *text,
+                              const isotok_encode_options *options, size_t *total)
+{
+    session_box *box = call->box;
+    isotok_input input = {text->data, text->size, 0, ISOTOK_PART_LAST};
+    isotok_status status = isotok_encode_begin(box->session, options, &call->error);
+    while (status >= 0) {
+        isotok_output output = {.ids = box->ids + *total, .capacity = box->ids_capacity - *total};
+        status = isotok_encode_step(box->session, &input, &output, &call->error);
+        *total += output.count;
+        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT)
+            return ISOTOK_OK;
+        if (status == ISOTOK_NEED_SCRATCH)
+            status = box_grow_session(box, &call->error);
+        else if (status == ISOTOK_NEED_OUTPUT && !box_grow_ids(box, box->ids_capacity * 2))
+            status = ISOTOK_E_TOO_LARGE;
+    }
+    return status;
+}
+
+static isotok_status batch_run(native_call *call, const text_list *list,
+                               const isotok_encode_options *options, uint64_t *ends)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const text_view *text = &list->texts[i];
+        if (!reserve(call->box, total, text->size))
+            return ISOTOK_E_TOO_LARGE;
+        isotok_status status = text_run(call, text, options, &total);
+        if (status < 0)
+            return status;
+        ends[i] = total;
+        if (i % 4096 == 4095 && !box_signals(call->box))
+            return ISOTOK_E_STATE;
+    }
+    return ISOTOK_OK;
+}
+
+static PyObject *lists_of(native_call *call, const uint64_t *ends, size_t count)
+{
+    PyObject *result = PyList_New((Py_ssize_t)count);
+    size_t begin = 0;
+    for (size_t i = 0; i < count && result != NULL; i++) {
+        PyObject *list =
+            list_of_ids(call->self, call->box->ids + begin, (size_t)ends[i] - begin);
+        if (list == NULL)
+            Py_CLEAR(result);
+        else
+            PyList_SetItem(result, (Py_ssize_t)i, list);
+        begin = (size_t)ends[i];
+    }
+    return result;
+}
+
+/* (Buffer of ids, Buffer of ends) or a list of lists. */
+static PyObject *batch_result(native_call *call, PyObject *ends_buffer, const uint64_t *ends,
+                              size_t count, bool as_lists)
+{
+    if (as_lists)
+        return lists_of(call, ends, count);
+    size_t total = count == 0 ? 0 : (size_t)ends[count - 1];
+    PyObject *ids = take_ids(state_of((PyObject *)call->self), call->box, total);
+    PyObject *result = ids == NULL ? NULL : PyTuple_Pack(2, ids, ends_buffer);
+    Py_XDECREF(ids);
+    return result;
+}
+
+static PyObject *encode_texts(PyObject *self, const text_list *list,
+                              const isotok_encode_options *options, bool as_lists)
+{
+    void *ends;
+    native_call call;
+    PyObject *buffer = buffer_new(state_of(self), list->count * sizeof(uint64_t), &ends);
+    if (buffer == NULL)
+        return NULL;
+    PyObject *result = NULL;
+    if (call_open(&call, self, list->size) &&
+        call_hold(&call, batch_run(&call, list, options, ends), "text")) {
+        result = batch_result(&call, buffer, ends, list->count, as_lists);
+        call_close(&call);
+    }
+    Py_DECREF(buffer);
+    return result;
+}
+
+/* encode_batch(texts, flags, limit, as_lists): `texts` is a tuple of str or bytes.
+ * Returns (Buffer of uint32 ids, Buffer of uint64 ends) or list[list[int]]. */
+PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    isotok_encode_options options = options_of(0);
+    if (!arguments("encode_batch", count, 4) || !argument_u32(args[1], &options.flags) ||
+        !argument_u64(args[2], &options.limit))
+        return NULL;
+    text_list list;
+    if (!texts_get(state_of(self), args[0], &list))
+        return NULL;
+    PyObject *result = encode_texts(self, &list, &options, PyObject_IsTrue(args[3]) == 1);
+    texts_release(&list);
+    return result;
+}

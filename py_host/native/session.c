@@ -1,0 +1,152 @@
+/* session.c: a lock-free list of sessions per model.
+ *
+ * A slot is emptied and filled by one atomic exchange, so there is nothing to lock, no
+ * ABA problem, and nothing that a fork could leave locked: a session that another thread
+ * holds while the process forks is merely lost in the child.
+ */
+#include <stdlib.h>
+
+#include "native.h"
+
+static void box_free(session_box *box)
+{
+    if (box == NULL)
+        return;
+    free(box->raw);
+    free(box->ids);
+    free(box);
+}
+
+/* Gives the box a new session of the size that ordinary text needs. */
+static isotok_status box_init(model_object *self, session_box *box, isotok_error *error)
+{
+    free(box->raw);
+    box->raw = NULL;
+    box->memory_size = self->info.session_size;
+    box->memory = aligned_malloc(box->memory_size, &box->raw);
+    if (box->memory == NULL) {
+        box->raw = NULL;
+        return ISOTOK_E_TOO_LARGE;
+    }
+    return isotok_session_init(self->model, box->memory, box->memory_size, &box->session, error);
+}
+
+static bool box_init_ids(session_box *box)
+{
+    free(box->ids);
+    box->ids = malloc(IDS_CAPACITY * sizeof(uint32_t));
+    box->ids_capacity = box->ids == NULL ? 0 : IDS_CAPACITY;
+    return box->ids != NULL;
+}
+
+static session_box *box_new(model_object *self, isotok_error *error)
+{
+    session_box *box = calloc(1, sizeof *box);
+    if (box == NULL || !box_init_ids(box)) {
+        error->status = ISOTOK_E_TOO_LARGE;
+        box_free(box);
+        return NULL;
+    }
+    isotok_status status = box_init(self, box, error);
+    if (status != ISOTOK_OK) {
+        error->status = status;
+        box_free(box);
+        return NULL;
+    }
+    return box;
+}
+
+/* A session for one call; NULL and `error` filled if there is no memory. */
+session_box *box_take(model_object *self, isotok_error *error)
+{
+    for (int i = 0; i < SESSION_SLOTS; i++) {
+        _Atomic(session_box *) *slot = &self->free_boxes[i];
+        if (atomic_load_explicit(slot, memory_order_relaxed) == NULL)
+            continue;
+        session_box *box = atomic_exchange_explicit(slot, NULL, memory_order_acquire);
+        if (box != NULL)
+            return box;
+    }
+    return box_new(self, error);
+}
+
+/* Brings a box that a difficult text has grown back to normal size. */
+static bool box_trim(model_object *self, session_box *box)
+{
+    if (box->ids_capacity > KEPT_IDS_CAPACITY && !box_init_ids(box))
+        return false;
+    if (box->memory_size == self->info.session_size)
+        return true;
+    isotok_error error = error_new();
+    return box_init(self, box, &error) == ISOTOK_OK;
+}
+
+void box_give(model_object *self, session_box *box)
+{
+    if (!box_trim(self, box)) {
+        box_free(box);
+        return;
+    }
+    for (int i = 0; i < SESSION_SLOTS; i++) {
+        session_box *empty = NULL;
+        if (atomic_compare_exchange_strong_explicit(&self->free_boxes[i], &empty, box,
+                                                    memory_order_release, memory_order_relaxed))
+            return;
+    }
+    box_free(box);
+}
+
+void boxes_free(model_object *self)
+{
+    for (int i = 0; i < SESSION_SLOTS; i++)
+        box_free(atomic_exchange(&self->free_boxes[i], NULL));
+}
+
+/* After NEED_SCRATCH. Growth is at least twofold, so that moving stays linear in all. */
+isotok_status box_grow_session(session_box *box, isotok_error *error)
+{
+    size_t size = box->memory_size;
+    if (size > SIZE_MAX / 2 || error->need > SIZE_MAX / 2)
+        return ISOTOK_E_TOO_LARGE;
+    size = error->need > 2 * size ? (size_t)error->need : 2 * size;
+    void *raw;
+    void *memory = aligned_malloc(size, &raw);
+    if (memory == NULL)
+        return ISOTOK_E_TOO_LARGE;
+    isotok_status status = isotok_session_move(box->session, memory, size, &box->session, error);
+    if (status != ISOTOK_OK) {
+        free(raw);
+        return status;
+    }
+    free(box->raw);
+    box->raw = raw;
+    box->memory = memory;
+    box->memory_size = size;
+    return ISOTOK_OK;
+}
+
+/* Room for `wanted` ids; what is written stays. */
+bool box_grow_ids(session_box *box, size_t wanted)
+{
+    if (wanted <= box->ids_capacity)
+        return true;
+    if (wanted > SIZE_MAX / sizeof(uint32_t))
+        return false;
+    uint32_t *ids = realloc(box->ids, wanted * sizeof(uint32_t));
+    if (ids == NULL)
+        return false;
+    box->ids = ids;
+    box->ids_capacity = wanted;
+    return true;
+}
+
+/* Lets Ctrl-C through during long work. False: an exception is set. */
+bool box_signals(session_box *box)
+{
+    if (box->released != NULL)
+        PyEval_RestoreThread(box->released);
+    bool clear = PyErr_CheckSignals() == 0;
+    if (box->released != NULL)
+        box->released = PyEval_SaveThread();
+    return clear;
+}

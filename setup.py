@@ -1,0 +1,34 @@
+"""Builds the native extension of the package; everything else is in pyproject.toml.
+
+The extension is optional: where no C compiler is, the package runs on its wasm modules.
+Those are built beforehand (./build.sh build wasm py) and only packed here.
+"""
+
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+FOLDERS = ("core/src", "core/build", "core/platform", "py_host/native")
+MODULES = ("isotok.wasm", "isotok-build.wasm")
+
+for module in MODULES:
+    if not Path("py_host/isotok/data", module).exists():
+        raise SystemExit(f"py_host/isotok/data/{module} is missing; run ./build.sh build py first")
+
+# Free-threaded interpreters have no stable interface: they get a module of their own.
+limited = not sysconfig.get_config_var("Py_GIL_DISABLED")
+extension = Extension(
+    "isotok._native",
+    sources=sorted(str(path) for folder in FOLDERS for path in Path(folder).glob("*.c")),
+    depends=sorted(str(path) for folder in FOLDERS for path in Path(folder).glob("*.h")),
+    include_dirs=["core/include", "core/src", "core/build", "core/platform"],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")] if limited else [],
+    extra_compile_args=Path("core/cflags.txt").read_text("utf-8").split(),
+    py_limited_api=limited,
+    optional=True,
+)
+setup(
+    ext_modules=[extension],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if limited else {},
+)

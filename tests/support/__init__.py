@@ -1,0 +1,1 @@
+"""What the tests share: model files made by hand, paths to data, oracles."""

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Checks the built wasm modules: no imports, the exact exports, the size.
+
+python wasm/check.py FOLDER [--no-toolchain]
+
+A module must export the functions of its public header, isotok_heap_base, the memory and,
+unless --no-toolchain, may export those of exports_toolchain.txt; nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import wasmtime
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module, where its exports are declared, and its limits in bytes."""
+
+    name: str
+    header: str
+    raw_limit: int
+    gzip_limit: int
+
+
+MODULES = (
+    Module("isotok.wasm", "core/include/isotok.h", 65_536, 28_672),
+    Module("isotok-build.wasm", "core/build/isotok_build.h", 262_144, 131_072),
+)
+
+
+def declared(header: str) -> set[str]:
+    """Functions that a public header declares with ISOTOK_API."""
+    text = (ROOT / header).read_text("utf-8")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return set(re.findall(r"^ISOTOK_API\((\w+)\)", text, re.M))
+
+
+def toolchain() -> set[str]:
+    lines = (ROOT / "wasm/exports_toolchain.txt").read_text("utf-8").splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
+def problems(module: Module, data: bytes, allowed: set[str]) -> list[str]:
+    """What is wrong with a module; prints its numbers."""
+    parsed = wasmtime.Module(wasmtime.Engine(), data)
+    imports = [f"{item.module}.{item.name}" for item in parsed.imports]
+    exports = {item.name for item in parsed.exports if item.name is not None}
+    required = declared(module.header) | {"isotok_heap_base", "memory"}
+    packed = len(gzip.compress(data, 9, mtime=0))
+    print(
+        f"{module.name}: {len(data):,} bytes (limit {module.raw_limit:,}), "
+        f"gzip {packed:,} (limit {module.gzip_limit:,}), imports {len(imports)}, "
+        f"exports {len(exports)} ({len(exports - required)} of the toolchain)"
+    )
+    found: list[str] = []
+    if imports:
+        found.append(f"imports {', '.join(imports)}; it must import nothing")
+    if required - exports:
+        found.append(f"does not export {', '.join(sorted(required - exports))}")
+    if exports - required - allowed:
+        found.append(f"exports {', '.join(sorted(exports - required - allowed))}, not in a list")
+    if len(data) > module.raw_limit:
+        found.append(f"{len(data):,} bytes are more than {module.raw_limit:,}")
+    if packed > module.gzip_limit:
+        found.append(f"{packed:,} bytes of gzip are more than {module.gzip_limit:,}")
+    return [f"{module.name}: {text}" for text in found]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Check the built wasm modules.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--no-toolchain", action="store_true", help="none of the listed exports")
+    arguments = parser.parse_args()
+    allowed: set[str] = set() if arguments.no_toolchain else toolchain()
+    found: list[str] = []
+    for module in MODULES:
+        path = arguments.folder / module.name
+        if path.exists():
+            found += problems(module, path.read_bytes(), allowed)
+        else:
+            found.append(f"{path}: not built; run ./build.sh build wasm")
+    for text in found:
+        print(f"error: {text}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
