@@ -10,7 +10,6 @@ Prints a line per check with its time, the output of those that fail, and at the
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -104,11 +103,9 @@ def c_warnings(compiler: str) -> Result:
     if shutil.which(compiler) is None:
         return Result(None, f"{compiler} is not installed; run ./build.sh setup")
     names = [name for name in sources(".c") if name.startswith(C_FOLDERS)]
-    # gcc finds some of them only when it optimises; clang needs only the syntax tree.
-    mode = ["-O1", "-c", "-o", os.devnull] if compiler == "gcc" else ["-fsyntax-only"]
-    flags = ["@core/cflags.txt", "@core/warnings.txt", "-Werror", *mode, *INCLUDES]
-    results = [run(compiler, *flags, name) for name in names]
-    return Result(all(r.ok for r in results), "".join(r.text for r in results))
+    # What gcc finds only when it optimises is an error in the builds of the C tests.
+    flags = ["@core/cflags.txt", "@core/warnings.txt", "-Werror", "-fsyntax-only", *INCLUDES]
+    return run(compiler, *flags, *names) if names else Result(False, "no C files")
 
 
 def c_format() -> Result:

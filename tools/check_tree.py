@@ -181,47 +181,57 @@ def objects(folder: str) -> list[Path]:
     return [path for path in built if path.name in names]
 
 
-def symbols(path: Path) -> Iterator[tuple[str, str]]:
-    """Type letter and name of every external symbol."""
-    command = ["nm", "--extern-only", "--format=posix", str(path)]
+class Symbol(NamedTuple):
+    """An external symbol of an object."""
+
+    object: str
+    name: str
+    defined: bool
+
+
+def symbols(paths: list[Path]) -> list[Symbol]:
+    """External symbols of the objects."""
+    command = ["nm", "--extern-only", "--format=posix", "--print-file-name", *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    for line in done.stdout.splitlines():
-        name, letter = line.split()[:2]
-        yield letter, name
+    rows = (line.rsplit(": ", 1) for line in done.stdout.splitlines())
+    parts = ((Path(path).name, *rest.split()[:2]) for path, rest in rows)
+    return [Symbol(file, name, letter != "U") for file, name, letter in parts]
 
 
 def check_symbols() -> Iterator[str]:
-    parts = {folder: objects(folder) for folder in ("core/src", "core/build", "core/platform")}
-    if not parts["core/src"]:
+    """Names of our symbols, and nothing from outside but the memory functions."""
+    found: dict[str, list[Symbol]] = {}
+    for folder in ("core/src", "core/build", "core/platform"):
+        paths = objects(folder)
+        found[folder] = symbols(paths) if paths else []
+        yield from check_no_globals(paths if folder != "core/platform" else [])
+    if not found["core/src"]:
         yield "build/native: no objects; run ./build.sh build native"
-        return
-    defined: dict[str, set[str]] = {}
-    for folder, paths in parts.items():
-        own = [(path, name) for path in paths for letter, name in symbols(path) if letter != "U"]
-        defined[folder] = {name for _, name in own}
-        yield from (
-            f"{path.name}: global symbol {name} does not begin with isotok_"
-            for path, name in own
-            if not name.startswith("isotok_")
-        )
-    allowed = MEMORY_FUNCTIONS | COMPILER_HELPERS | defined["core/src"]
+    for symbol in (symbol for group in found.values() for symbol in group):
+        if symbol.defined and not symbol.name.startswith("isotok_"):
+            yield f"{symbol.object}: global symbol {symbol.name} does not begin with isotok_"
+    usable = MEMORY_FUNCTIONS | COMPILER_HELPERS
     for folder in ("core/src", "core/build"):
-        usable = allowed if folder == "core/src" else allowed | defined["core/build"]
-        for path in parts[folder]:
-            for letter, name in symbols(path):
-                if letter == "U" and name not in usable:
-                    yield f"{path.name}: needs {name} from outside the core"
-            yield from check_no_globals(path)
+        usable |= {symbol.name for symbol in found[folder] if symbol.defined}
+        for symbol in found[folder]:
+            if not symbol.defined and symbol.name not in usable:
+                yield f"{symbol.object}: needs {symbol.name} from outside the core"
 
 
-def check_no_globals(path: Path) -> Iterator[str]:
+def check_no_globals(paths: list[Path]) -> Iterator[str]:
     """Neither initialised nor zeroed variables: the core keeps no state."""
-    text = subprocess.run(["size", "-A", str(path)], capture_output=True, text=True, check=True)
+    if not paths:
+        return
+    command = ["size", "--format=sysv", *map(str, paths)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     # .data.rel.ro holds constants with addresses: read-only once loaded.
-    pattern = r"^(\.(?:data|bss|tdata|tbss)(?!\.rel\.ro)\S*)\s+(\d+)"
-    for section, size in re.findall(pattern, text.stdout, re.M):
-        if int(size):
-            yield f"{path.name}: {size} bytes of writable data ({section})"
+    variables = re.compile(r"(\.(?:data|bss|tdata|tbss)(?!\.rel\.ro)\S*)\s+([1-9]\d*)")
+    name = ""
+    for line in text.splitlines():
+        if line.endswith(":"):
+            name = Path(line.split(" ")[0]).name
+        elif match := variables.match(line):
+            yield f"{name}: {match[2]} bytes of writable data ({match[1]})"
 
 
 def tree_files() -> list[Path]:

@@ -129,7 +129,7 @@ build_native() {
 # Variants that the tests link: their compiler and flags.
 variant_command() { # name
     local sanitize="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
-    local common="@core/cflags.txt @core/warnings.txt"
+    local common="@core/cflags.txt @core/warnings.txt -Werror"
     case $1 in
     debug) echo "${CC:-gcc} $common -g -O1 -DISOTOK_DEBUG" ;;
     asan) echo "clang-19 $common $sanitize -fno-omit-frame-pointer -DISOTOK_DEBUG" ;;

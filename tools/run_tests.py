@@ -25,7 +25,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build/log"
-COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 SHOWN_LINES = 60
 
 
@@ -57,6 +57,10 @@ def pytest(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
 
 
+def with_environment(setting: str, command: list[str]) -> list[str]:
+    return ["env", setting, *command]
+
+
 def programs(variant: str, pattern: str, *runner: str) -> list[str]:
     """Run the C test programs of a variant."""
     return [sys.executable, "tools/run_programs.py", variant, pattern, *runner]
@@ -64,7 +68,11 @@ def programs(variant: str, pattern: str, *runner: str) -> list[str]:
 
 PARTS: dict[str, list[list[str]]] = {
     "check": [["./build.sh", "check"]],
-    "wasm": [build("wasm", "wasm-second"), [sys.executable, "wasm/check_rebuild.py"]],
+    "wasm": [build("wasm"), [sys.executable, "wasm/check_rebuild.py"]],
+    "wasm-second": [
+        build("native", "wasm-second", "py"),
+        with_environment("ISOTOK_WASM=build/wasm-second", pytest("tests/vectors", "-k", "wasm")),
+    ],
     "c": [build("variant", "debug"), programs("debug", "test_*")],
     "asan": [build("variant", "asan"), programs("asan", "test_*")],
     "aarch64": [build("variant", "aarch64"), programs("aarch64", "test_*", "qemu-aarch64-static")],
@@ -118,7 +126,7 @@ def read_counts(log: Path, start: int, report: Path) -> Counts | None:
     match = COUNTS.match(lines[-1].strip()) if lines else None
     if match is None:
         return None
-    counts = Counts(*(int(number) for number in match.groups()))
+    counts = Counts(*(int(number) for number in match.groups("0")))
     for line in lines:
         reason = re.match(r"skipped? (?P<test>[^:]+): (?P<reason>.+)", line.strip())
         if reason:
@@ -155,7 +163,7 @@ def failed_reasons(counts: Counts) -> Iterator[str]:
 def show(name: str, counts: Counts, seconds: float) -> None:
     problems = list(failed_reasons(counts))
     word = "FAILED" if counts.failed else "ok"
-    print(f"{name:10} {seconds:6.1f} s  {word:6} {counts}", flush=True)
+    print(f"{name:12} {seconds:6.1f} s  {word:6} {counts}", flush=True)
     for reason, count in sorted(counts.reasons.items()):
         print(f"    skipped {count}: {reason}")
     if counts.failed:

@@ -15,6 +15,9 @@ struct isotok_build {
     phase phase;
 };
 
+enum { MIN_MEMORY = 4096 };   /* as isotok_build.h promises */
+_Static_assert(sizeof(isotok_build) + ISOTOK_ALIGN <= MIN_MEMORY, "isotok_build is too large");
+
 /* Copies the error out; a build that failed stays failed. */
 static isotok_status finish_call(isotok_build *build, isotok_status status,
                                  isotok_error *out_error)
@@ -66,7 +69,7 @@ isotok_status isotok_build_init(void *memory, size_t memory_size, isotok_build *
     if (!isotok__is_aligned(memory, ISOTOK_ALIGN)) {
         return refuse(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BUILD_MEMORY, 0);
     }
-    if (memory_size < 4096) {
+    if (memory_size < MIN_MEMORY) {
         return refuse(out_error, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_BUILD_MEMORY, 1u << 16);
     }
     isotok_build *build = memory;
@@ -78,12 +81,12 @@ isotok_status isotok_build_init(void *memory, size_t memory_size, isotok_build *
     return ISOTOK_OK;
 }
 
-/* A first guess at the memory of the whole build, so that one retry is enough: about
- * 16 bytes for each byte of a model file (pieces, sort, trie, pairs). */
+/* A first guess at the memory of the whole build, so that one retry is enough. Real models
+ * need 4 to 5 bytes for each byte of the file (pieces, sort, trie, pairs). */
 static void hint(isotok__work *work, size_t source_size)
 {
     if (source_size < SIZE_MAX / 32) {
-        work->need_hint = ((size_t)1 << 20) + 16 * source_size;
+        work->need_hint = ((size_t)1 << 18) + 7 * source_size;
     }
 }
 

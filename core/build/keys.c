@@ -156,7 +156,7 @@ static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *o
         ends[i] = at;
         ids[i] = s->items[i].id;
     }
-    *out_keys = (isotok__keys){ text, ends, s->count };
+    *out_keys = (isotok__keys){ .text = text, .ends = ends, .count = s->count };
     *out_ids = ids;
     return ISOTOK_OK;
 }

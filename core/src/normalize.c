@@ -41,13 +41,20 @@ uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_b
     return best;
 }
 
+/* Whether a rule or a user-defined piece may start with this code point. */
+ISOTOK_INLINE bool may_start_rule(const struct isotok__rules *rules, uint32_t point)
+{
+    return point >= 0x20000 || (rules->start_set[point >> 6] >> (point & 63) & 1);
+}
+
 /* What one step of the normalizer reads and writes: `raw_size` bytes of input become
  * out[0..out_size). */
 struct step {
     const uint8_t *out;
     uint32_t out_size;
     uint32_t raw_size;
-    uint32_t ill_formed;
+    bool ill_formed;
+    bool plain;          /* one well-formed character, unchanged */
 };
 
 static bool find_rule(const struct isotok__rules *rules, const uint8_t *text, size_t size,
@@ -83,9 +90,8 @@ static void next_step(const struct isotok__normalizer *n, const uint8_t *text, s
 {
     const struct isotok__rules *rules = n->rules;
     uint32_t point = 0, scalar = isotok__scalar(text, size, &point);
-    step->ill_formed = 0;
-    if (scalar == 0 || rules->start_set == NULL || point >= 0x20000 ||
-        (rules->start_set[point >> 6] >> (point & 63) & 1)) {
+    step->ill_formed = step->plain = false;
+    if (scalar == 0 || rules->start_set == NULL || may_start_rule(rules, point)) {
         if (rules->user != NULL) {
             uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, text, size);
             if (user != 0) {
@@ -98,8 +104,10 @@ static void next_step(const struct isotok__normalizer *n, const uint8_t *text, s
     }
     step->out = text;
     step->out_size = step->raw_size = scalar;
+    step->plain = scalar != 0;
     if (scalar == 0) {
-        step->raw_size = step->ill_formed = 1;
+        step->ill_formed = true;
+        step->raw_size = 1;
         step->out = n->keep_ill_formed ? text : replacement;
         step->out_size = n->keep_ill_formed ? 1 : 3;
     }
@@ -118,7 +126,7 @@ static uint32_t count_units(uint32_t unit, const uint8_t *text, const struct ste
     return units;
 }
 
-static void put(struct isotok__window *w, const uint8_t *bytes, uint32_t size, uint64_t offset)
+ISOTOK_INLINE void put(struct isotok__window *w, const uint8_t *bytes, uint32_t size, uint64_t offset)
 {
     uint32_t i;
     for (i = 0; i < size; i++) w->text[w->size + i] = bytes[i];
@@ -157,66 +165,89 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
 
 typedef uint8_t block __attribute__((vector_size(16)));
 
-/* Copies a run of characters of two to four bytes that cannot start a rule. */
+/* Copies a run of characters of two to four bytes that cannot start a rule. Stops at
+ * U+2581, which may have another internal form. */
 static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_t size, size_t p,
                         struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
-    bool look_up = rules->units != NULL || rules->user != NULL;
-    while (p < size && text[p] >= 0xC2 && w->capacity - w->size >= 4) {
-        uint32_t point, units, scalar = isotok__scalar(text + p, size - p, &point);
-        if (scalar == 0 || point == 0x2581) break;
-        if (look_up && (rules->start_set == NULL || point >= 0x20000 ||
-                        (rules->start_set[point >> 6] >> (point & 63) & 1)))
-            break;
-        units = n->unit == ISOTOK_UNIT_BYTE ? scalar
-                                            : 1u + (n->unit == ISOTOK_UNIT_UTF16 && scalar == 4);
-        put(w, text + p, scalar, n->consumed);
-        n->consumed += units;
-        p += scalar;
-        n->after_space = 0;
+    const bool look_up = rules->units != NULL || rules->user != NULL;
+    size_t out = w->size;
+    if (look_up && rules->start_set == NULL) return p;
+    while (size - p >= 4 && text[p] >= 0xC2 && w->capacity - out >= 4) {
+        uint32_t point, length, i;
+        if ((text[p] & 0xF0) == 0xE0 && (text[p + 1] & 0xC0) == 0x80 && (text[p + 2] & 0xC0) == 0x80) {
+            point = (text[p] & 0xFu) << 12 | (text[p + 1] & 0x3Fu) << 6 | (text[p + 2] & 0x3Fu);
+            length = 3;
+            if (point < 0x800 || (point >> 11) == 0x1B || point == 0x2581) break;
+        } else {
+            length = isotok__scalar(text + p, size - p, &point);
+            if (length == 0) break;
+        }
+        if (look_up && may_start_rule(rules, point)) break;
+        memcpy(w->text + out, text + p, 4);
+        if (w->map != NULL)
+            for (i = 0; i < 4; i++) w->map[out + i] = (uint32_t)(n->consumed - w->map_base);
+        n->consumed += n->unit == ISOTOK_UNIT_BYTE
+                           ? length : 1u + (n->unit == ISOTOK_UNIT_UTF16 && length == 4);
+        out += length;
+        p += length;
     }
+    if (out != w->size) n->after_space = 0;
+    w->size = out;
     return p;
 }
 
-static bool any(block b)
+typedef uint8_t block __attribute__((vector_size(16)));
+
+/* Index of the first byte of `b` that is not 0; 16 if all are. */
+static uint32_t first_set(block b)
 {
     uint64_t half[2];
     memcpy(half, &b, 16);
-    return (half[0] | half[1]) != 0;
+    if (half[0] != 0) return (uint32_t)__builtin_ctzll(half[0]) >> 3;
+    if (half[1] != 0) return 8 + ((uint32_t)__builtin_ctzll(half[1]) >> 3);
+    return 16;
 }
 
-/* Copies blocks of printable ASCII from text[position..size) that need no rule and no
- * space handling; returns the new position. text[position - 1] must be a byte that was
- * passed unchanged, or position 0. */
+/* Bytes of the block at text[position] that need a rule, or are a space after a space. */
+static block bytes_to_stop_at(const struct isotok__rules *rules, const uint8_t *text,
+                              size_t position, block b, bool collapse)
+{
+    block stop = (block)((b < 0x20) | (b > 0x7E));
+    uint32_t i;
+    for (i = 0; i < rules->hard_count; i++) stop |= (block)(b == rules->hard_printable[i]);
+    if (collapse) {
+        block before;
+        memcpy(&before, text + position - 1, 16);
+        stop |= (block)(b == 0x20) & (block)(before == 0x20);
+    }
+    return stop;
+}
+
+/* Copies printable ASCII from text[position..size) that needs no rule and no space handling,
+ * up to 16 bytes at a time; returns the new position. text[position - 1] is a byte that
+ * was passed unchanged. The byte before a non-ASCII one is left, see hard_before_wide. */
 static size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, size_t size,
                           size_t position, struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
-    bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
-    uint32_t i;
-    while (size - position > 16 && w->capacity - w->size >= 16 && (uint8_t)(text[position + 16] - 1) < 0x7F) {
-        block b, bad, space;
+    const bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
+    uint32_t count = 16, i;
+    while (count == 16 && size - position > 16 && w->capacity - w->size >= 16) {
+        block b;
         memcpy(&b, text + position, 16);
-        space = (block)(b == 0x20);
-        bad = (block)((b < 0x20) | (b > 0x7E));
-        for (i = 0; i < rules->hard_count; i++) bad |= (block)(b == rules->hard_printable[i]);
-        if (collapse) {
-            block before;
-            if (position == 0) break;
-            memcpy(&before, text + position - 1, 16);
-            bad |= space & (block)(before == 0x20);
-            if (n->after_space && b[0] == 0x20) break;
-        }
-        if (any(bad)) break;
+        count = first_set(bytes_to_stop_at(rules, text, position, b, collapse));
+        if (count > 0 && (uint8_t)(text[position + count] - 1) >= 0x7F) count--;
+        if (count == 0) break;
         memcpy(w->text + w->size, &b, 16);
         if (w->map != NULL)
             for (i = 0; i < 16; i++)
                 w->map[w->size + i] = (uint32_t)(n->consumed - w->map_base) + i;
-        w->size += 16;
-        position += 16;
-        n->consumed += 16;
-        n->after_space = collapse && b[15] == 0x20;
+        w->size += count;
+        position += count;
+        n->consumed += count;
+        n->after_space = collapse && text[position - 1] == 0x20;
     }
     return position;
 }
@@ -303,7 +334,10 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         }
         next_step(n, text + p, size - p, &step);
         if ((size_t)step.out_size * 3 > w->capacity - w->size) goto full;
-        {
+        if (step.plain && c >= 0xC2 && c != 0xE2) {
+            put(w, step.out, step.out_size, n->consumed); /* one character, as it is */
+            n->after_space = 0;
+        } else {
             const uint8_t *out = step.out;
             uint32_t out_size = step.out_size;
             while (n->after_space && out_size > 0 && out[0] == 0x20) out++, out_size--;

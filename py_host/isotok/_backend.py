@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, overload
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
-    from collections.abc import Buffer
+    from typing_extensions import Buffer
 
 BackendName = Literal["auto", "native", "wasm"]
 BACKENDS: Final = ("auto", "native", "wasm")
@@ -55,7 +55,10 @@ class Backend(Protocol):
     def encode_spans(
         self, text: str | bytes, flags: int, unit: int, /
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
-        """Return ids, their ranges, and (position, begin, end in the normalized text) of unknowns."""
+        """Return ids, their ranges, and of each unknown (position, begin, end).
+
+        The last two are in bytes of the normalized text.
+        """
         ...
 
     @overload

@@ -5,7 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+from io import FileIO
+from typing import TYPE_CHECKING, Final, Literal
 
 from isotok import _blob_gen as blob
 from isotok.errors import TokenizerError
@@ -19,7 +20,7 @@ _PACKED: Final = 1 << blob.FEATURES["packed"]
 
 
 def kind_of(head: bytes) -> Kind:
-    """Tell what a file is from its first 64 bytes.
+    r"""Tell what a file is from its first 64 bytes.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def kind_of(head: bytes) -> Kind:
     --------
     >>> kind_of(b"ISTK" + bytes(60))
     'blob'
-    >>> kind_of(b"\\n\\x0e\\n")
+    >>> kind_of(b"\n\x0e\n")
     'source'
     """
     if head[:4] != blob.IDENTIFIER:
@@ -46,21 +47,23 @@ def kind_of(head: bytes) -> Kind:
     return "packed" if features & _PACKED else "blob"
 
 
-def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+def open_file(path: str | os.PathLike[str]) -> FileIO:
     """Open a model file for reading; the error says which."""
     try:
-        return open(path, "rb", buffering=0)  # type: ignore[return-value]  # RawIOBase reads, too
+        return open(path, "rb", buffering=0)
     except OSError as error:
         reason = error.strerror or error
-        raise TokenizerError(f"{os.fspath(path)}: cannot be opened ({reason}); check the path") from error
+        raise TokenizerError(
+            f"{os.fspath(path)}: cannot be opened ({reason}); check the path"
+        ) from error
 
 
-def file_size(file: BinaryIO) -> int:
+def file_size(file: FileIO) -> int:
     """Size of an open file in bytes."""
     return os.fstat(file.fileno()).st_size
 
 
-def only_we_write(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
+def only_we_write(file: FileIO, path: str | os.PathLike[str]) -> bool:
     """Whether nobody but this user (and root) can change the file or its folder.
 
     A mapped file that changes under the reader breaks the promise that a verified model
@@ -80,7 +83,7 @@ def _is_private(status: os.stat_result) -> bool:
     return status.st_uid in (0, os.getuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def map_file(file: BinaryIO) -> mmap.mmap:
+def map_file(file: FileIO) -> mmap.mmap:
     """Map a whole file read-only; its memory is shared by all processes that do."""
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -100,7 +103,7 @@ def aligned_copy(data: Buffer) -> memoryview:
     return view
 
 
-def read_into(file: BinaryIO, target: memoryview, path: object) -> None:
+def read_into(file: FileIO, target: memoryview, path: object) -> None:
     """Fill `target` from the beginning of the file, wherever its position is.
 
     Positions are shared with forked processes, so they are not used where possible.
@@ -113,13 +116,15 @@ def read_into(file: BinaryIO, target: memoryview, path: object) -> None:
         if hasattr(os, "preadv"):
             count = os.preadv(file.fileno(), [part], done)
         else:
-            count = file.readinto(part) or 0  # type: ignore[attr-defined]
+            count = file.readinto(part) or 0
         if count == 0:
-            raise TokenizerError(f"{path}: the file became shorter while it was read; load it again")
+            raise TokenizerError(
+                f"{path}: the file became shorter while it was read; load it again"
+            )
         done += count
 
 
-def read_aligned(file: BinaryIO, path: object) -> memoryview:
+def read_aligned(file: FileIO, path: object) -> memoryview:
     """Read a whole file into aligned memory."""
     size = file_size(file)
     view = memoryview(aligned_memory(size))[:size]
@@ -140,10 +145,10 @@ class BytesSource:
 
 
 class FileSource:
-    """A blob in an open file. It stays open, so that every instance gets the same file."""
+    """A blob in a file, which stays open so that every instance gets the same one."""
 
-    def __init__(self, file: BinaryIO, path: object) -> None:
-        self._file = file
+    def __init__(self, file: FileIO, path: object) -> None:
+        self._file = open(os.dup(file.fileno()), "rb", buffering=0)  # noqa: SIM115  (see __del__)
         self._path = path
         self.size = file_size(file)
         self._header: bytes | None = None

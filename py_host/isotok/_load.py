@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from isotok import _files
 from isotok import _layout_gen as abi
@@ -23,6 +24,7 @@ _LEVELS: Final = {"safe": abi.VERIFY_SAFE, "full": abi.VERIFY_FULL}
 class _Options(NamedTuple):
     engine: Literal["native", "wasm"]
     verify: int
+    keep: dict[str, Any]  # what a pickled tokenizer is loaded with
     map_file: bool | None
     limits: Limits | None
 
@@ -74,17 +76,46 @@ def load(
     >>> tok.decode(tok.encode("Hello world"))
     'Hello world'
     """
-    checked = limits_of(limits)
-    options = _Options(
-        choose(backend, checked), _verify_level(verify, trusted, checked), map, checked
-    )
+    options = _options(backend, verify, map, trusted, limits)
     if source is None:
         source = _default_model()
     if isinstance(source, bytes):
-        return Tokenizer._of(_open_bytes(source, options), options.engine, checked)
+        return _wrap(_open_bytes(source, options), options)
     if not isinstance(source, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"source must be a path or bytes, not {type(source)!r}")
-    return Tokenizer._of(_open_path(source, options), options.engine, checked)
+    return _wrap(_open_path(source, options), options)
+
+
+def load_bytes(
+    data: Buffer,
+    *,
+    backend: BackendName = "auto",
+    limits: Limits | dict[str, int] | None = None,
+) -> Tokenizer:
+    """Open a model in any memory, as unpickling does."""
+    options = _options(backend, "safe", None, False, limits)
+    return _wrap(_open_bytes(data, options), options)
+
+
+def _wrap(backend: Backend, options: _Options) -> Tokenizer:
+    return Tokenizer._of(backend, options.engine, options.keep)  # pyright: ignore[reportPrivateUsage]
+
+
+def _options(
+    backend: BackendName,
+    verify: str,
+    map_file: bool | None,
+    trusted: bool,
+    limits: Limits | dict[str, int] | None,
+) -> _Options:
+    checked = limits_of(limits)
+    return _Options(
+        engine=choose(backend, checked),
+        verify=_verify_level(verify, trusted, checked),
+        keep={"backend": backend, "limits": checked},
+        map_file=map_file,
+        limits=checked,
+    )
 
 
 def _default_model() -> Path:
@@ -116,21 +147,20 @@ def _open_path(path: str | os.PathLike[str], options: _Options) -> Backend:
             data = _files.read_aligned(file, os.fspath(path))
             return _open_foreign(data, options)
         if options.engine == "wasm":
-            file, ours = _files.open_file(os.devnull), file
-            return _open_wasm(_files.FileSource(ours, os.fspath(path)), options)
+            return _open_wasm(_files.FileSource(file, os.fspath(path)), options)
         return _open_native(_blob_memory(file, path, options.map_file), options)
     finally:
         file.close()
 
 
-def _blob_memory(file: BinaryIO, path: str | os.PathLike[str], map_file: bool | None) -> Buffer:
+def _blob_memory(file: FileIO, path: str | os.PathLike[str], map_file: bool | None) -> Buffer:
     if map_file is None:
         map_file = _files.only_we_write(file, path)
     return _files.map_file(file) if map_file else _files.read_aligned(file, os.fspath(path))
 
 
-def _open_bytes(data: bytes, options: _Options) -> Backend:
-    if _files.kind_of(data[:64]) != "blob":
+def _open_bytes(data: Buffer, options: _Options) -> Backend:
+    if _files.kind_of(bytes(memoryview(data)[:64])) != "blob":
         return _open_foreign(data, options)
     if options.engine == "wasm":
         return _open_wasm(_files.BytesSource(data), options)
@@ -138,7 +168,7 @@ def _open_bytes(data: bytes, options: _Options) -> Backend:
 
 
 def _open_foreign(data: Buffer, options: _Options) -> Backend:
-    from isotok.compile._compile import compile_buffer
+    from isotok.compile import compile_buffer
 
     blob = compile_buffer(data, "blob", backend=options.engine, limits=options.limits)
     if options.engine == "wasm":

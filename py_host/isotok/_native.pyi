@@ -1,7 +1,8 @@
 # Types of the C extension; see isotok._backend.Backend for what the methods do.
-from collections.abc import Buffer as BufferLike
 from collections.abc import Sequence
 from typing import Literal, final, overload
+
+from typing_extensions import Buffer as BufferLike
 
 @final
 class Buffer:

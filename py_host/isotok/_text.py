@@ -10,7 +10,7 @@ _PAIR: Final = "[\ud800-\udbff][\udc00-\udfff]"
 
 
 def to_utf8(text: str) -> bytes:
-    """Encode any str: pairs of surrogates are joined, lone ones become U+FFFD.
+    r"""Encode any str: pairs of surrogates are joined, lone ones become U+FFFD.
 
     Parameters
     ----------
@@ -25,10 +25,10 @@ def to_utf8(text: str) -> bytes:
     Examples
     --------
     >>> to_utf8("é")
-    b'\\xc3\\xa9'
-    >>> to_utf8("\\ud83d\\ude00") == "😀".encode()
+    b'\xc3\xa9'
+    >>> to_utf8("\ud83d\ude00") == "😀".encode()
     True
-    >>> to_utf8("a\\udc80").decode()
+    >>> to_utf8("a\udc80").decode()
     'a�'
     """
     try:

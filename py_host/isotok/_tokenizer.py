@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn, Self, cast, overload
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    Self,
+    SupportsIndex,
+    cast,
+    overload,
+)
 
 from isotok import _layout_gen as abi
-from isotok._backend import Backend, Limits
+from isotok._batch import encode_batch
 from isotok._info import Info, PieceType, info_of
 from isotok._results import (
     Batch,
     Encoding,
     NormalizedBytes,
     NormalizedText,
+    byte_offsets,
     normalized_text,
     numbers_of,
+    replace_escaped,
 )
 from isotok._text import PairPositions, has_pairs
 from isotok.errors import ClosedError, NotOpenError, TokenizerError
@@ -23,6 +37,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer
+
+    from isotok._backend import Backend
 
 Unit = Literal["codepoint", "byte", "utf16"]
 
@@ -34,7 +50,7 @@ _UNITS: Final = {
 
 
 class _Gone:
-    """Stands where a back end was or never came; every use is an error."""
+    """Stands where a back end was, or never came: every use is an error."""
 
     def __init__(self, error: type[TokenizerError], message: str) -> None:
         self._error = error
@@ -44,9 +60,543 @@ class _Gone:
         raise self._error(self._message)
 
 
-_CLOSED: Final = cast(
-    Backend, _Gone(ClosedError, "the tokenizer is closed; load the model again")
+_CLOSED: Final = _Gone(ClosedError, "the tokenizer is closed; load the model again")
+_NEVER_OPENED: Final = _Gone(
+    NotOpenError, "the tokenizer was never opened; isotok.load() opens one"
 )
-_NEVER_OPENED: Final = cast(
-    Backend, _Gone(NotOpenError, "the tokenizer was never opened; use isotok.load()")
-)
+
+
+def _unit(unit: str) -> int:
+    try:
+        return _UNITS[unit]
+    except KeyError:
+        raise TokenizerError(
+            f'unit: {unit!r} is unknown; use "codepoint", "byte" or "utf16"'
+        ) from None
+
+
+def _flags(bos: bool, eos: bool) -> int:
+    return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
+
+
+class Tokenizer:
+    """An opened model. `isotok.load` makes one.
+
+    It never changes, so any number of threads may use it at the same time, and forked
+    processes too. Text is str or bytes (UTF-8; ill-formed bytes become U+FFFD, one
+    each). In a str, pairs of surrogates are joined and lone ones become U+FFFD.
+
+    Examples
+    --------
+    >>> with isotok.load(path) as tok:
+    ...     ids = tok.encode("hello world")
+    >>> ids
+    [3, 4]
+    """
+
+    __slots__ = ("__weakref__", "_backend", "_name", "_options", "_pieces")
+
+    _backend: Backend
+    _name: str
+    _options: dict[str, Any]
+    _pieces: dict[int, str]
+
+    def __new__(cls) -> Self:
+        """Make a tokenizer without a model; only `isotok.load` gives it one."""
+        self = super().__new__(cls)
+        self._backend = cast("Backend", _NEVER_OPENED)
+        self._name = ""
+        self._options = {}
+        self._pieces = {}
+        return self
+
+    @classmethod
+    def _of(cls, backend: Backend, name: str, options: dict[str, Any]) -> Self:
+        """Wrap an opened back end; `options` are those of `load` that pickling keeps."""
+        self = cls.__new__(cls)
+        self._backend = backend
+        self._name = name
+        self._options = options
+        return self
+
+    # -- encode -------------------------------------------------------------------
+
+    def encode(self, text: str | bytes, *, bos: bool = False, eos: bool = False) -> list[int]:
+        """Encode a text to token ids.
+
+        Parameters
+        ----------
+        text : str or bytes
+            Any text.
+        bos, eos : bool
+            Put the model's BOS id in front, its EOS id at the end.
+
+        Returns
+        -------
+        list of int
+            Token ids in text order.
+
+        Raises
+        ------
+        TokenizerError
+            The tokenizer is closed, or the model has no BOS or EOS.
+
+        Examples
+        --------
+        >>> tok.encode("hello world", bos=True)
+        [1, 3, 4]
+        """
+        return self._backend.encode(text, bos, eos, 0)
+
+    def encode_to_numpy(
+        self, text: str | bytes, *, bos: bool = False, eos: bool = False
+    ) -> NDArray[np.uint32]:
+        """Encode a text to an array of ids; needs numpy.
+
+        Parameters
+        ----------
+        text, bos, eos
+            As in `encode`.
+
+        Returns
+        -------
+        NDArray[np.uint32], shape (n_tokens,)
+            A fresh array; the caller owns it.
+
+        Examples
+        --------
+        >>> tok.encode_to_numpy("hello world").tolist()
+        [3, 4]
+        """
+        import numpy as np
+
+        ids = self._backend.encode_ids(text, _flags(bos, eos), 0)
+        return np.frombuffer(memoryview(ids), dtype=np.uint32)
+
+    def encode_into(
+        self, buffer: Buffer, text: str | bytes, *, bos: bool = False, eos: bool = False
+    ) -> int:
+        """Encode a text into memory of the caller's.
+
+        Parameters
+        ----------
+        buffer : writable buffer of uint32
+            For example a numpy array or ``array("I", …)``, contiguous.
+        text, bos, eos
+            As in `encode`.
+
+        Returns
+        -------
+        int
+            Number of ids written; what is behind them in the buffer is not touched.
+
+        Raises
+        ------
+        TokenizerError
+            The buffer is too small; ``error.need`` is the number of elements it needs.
+            What the buffer holds then is not specified.
+
+        Examples
+        --------
+        >>> from array import array
+        >>> buffer = array("I", [0] * 8)
+        >>> buffer[: tok.encode_into(buffer, "hello world")].tolist()
+        [3, 4]
+        """
+        view = memoryview(buffer)
+        if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
+            raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
+        return self._backend.encode_into(text, _flags(bos, eos), view)
+
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int = 1,
+        bos: bool = False,
+        eos: bool = False,
+        output: Literal["numpy"] = "numpy",
+    ) -> Batch: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int = 1,
+        bos: bool = False,
+        eos: bool = False,
+        output: Literal["list"],
+    ) -> list[list[int]]: ...
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int = 1,
+        bos: bool = False,
+        eos: bool = False,
+        output: Literal["numpy", "list"] = "numpy",
+    ) -> Batch | list[list[int]]:
+        """Encode many texts.
+
+        Parameters
+        ----------
+        texts : iterable of str or bytes
+            They are held until all are encoded.
+        threads : int
+            Number of threads to work in; they end with the call.
+        bos, eos : bool
+            As in `encode`, for every text.
+        output : {"numpy", "list"}
+            "numpy" gives one flat array of ids and one of offsets, "list" lists of int.
+
+        Returns
+        -------
+        Batch or list of list of int
+            ``ids[offsets[i] : offsets[i + 1]]`` are the ids of text i.
+
+        Examples
+        --------
+        >>> batch = tok.encode_batch(["hello", "hello world"])
+        >>> batch.ids.tolist(), batch.offsets.tolist()
+        ([3, 3, 4], [0, 1, 3])
+        >>> tok.encode_batch(["hello", "hello world"], output="list")
+        [[3], [3, 4]]
+        """
+        return encode_batch(self._backend, texts, threads, _flags(bos, eos), output)
+
+    def encode_with_offsets(
+        self,
+        text: str | bytes,
+        *,
+        unit: Unit = "codepoint",
+        bos: bool = False,
+        eos: bool = False,
+    ) -> Encoding:
+        """Encode a text, with the place of each token in it.
+
+        Parameters
+        ----------
+        text, bos, eos
+            As in `encode`.
+        unit : {"codepoint", "byte", "utf16"}
+            What the offsets count: code points of the text, bytes of its UTF-8, or UTF-16
+            code units, as JavaScript does.
+
+        Returns
+        -------
+        Encoding
+            ids, pieces and offsets: half-open ranges in the raw text. Where a token came
+            from nothing (a space that the normalizer put in front) the range is empty.
+
+        Examples
+        --------
+        >>> ids, pieces, offsets = tok.encode_with_offsets("hello wörld")
+        >>> pieces
+        ['▁hello', '▁', 'w', 'ö', 'r', 'ld']
+        >>> offsets
+        [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
+        """
+        ids, offsets, unknown = self._backend.encode_spans(text, _flags(bos, eos), _unit(unit))
+        if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
+            original = PairPositions(text).original
+            offsets = [(original(begin), original(end)) for begin, end in offsets]
+        pieces = self._pieces_of(ids)
+        if unknown:
+            normalized, _ = self._backend.normalize(text, 0, abi.UNIT_BYTE, False)
+            for position, begin, end in unknown:
+                pieces[position] = normalized[begin:end].decode(errors="replace")
+        return Encoding(ids, pieces, offsets)
+
+    def count(self, text: str | bytes, *, bos: bool = False, eos: bool = False) -> int:
+        """Count the tokens of a text, without making them.
+
+        Examples
+        --------
+        >>> tok.count("hello world")
+        2
+        """
+        return self._backend.count(text, _flags(bos, eos), 0)
+
+    def fits(self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False) -> bool:
+        """Whether a text has at most `limit` tokens; stops where it has more.
+
+        Examples
+        --------
+        >>> tok.fits("hello world", 2), tok.fits("hello world", 1)
+        (True, False)
+        """
+        if limit <= 0:
+            return limit == 0 and self._backend.count(text, _flags(bos, eos), 1) == 0
+        return self._backend.count(text, _flags(bos, eos), limit) >= 0
+
+    def truncate(
+        self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False
+    ) -> list[int]:
+        """First `limit` token ids of a text; stops there.
+
+        BOS and EOS count, so the EOS of a text that is too long is cut off.
+
+        Examples
+        --------
+        >>> tok.truncate("hello world", 1)
+        [3]
+        """
+        if limit <= 0:
+            if limit < 0:
+                raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
+            self._backend.count(text, _flags(bos, eos), 1)  # the same errors as elsewhere
+            return []
+        return self._backend.encode(text, bos, eos, limit)
+
+    # -- normalize ----------------------------------------------------------------
+
+    @overload
+    def normalize(self, text: str, *, with_offsets: Literal[False] = False) -> str: ...
+    @overload
+    def normalize(self, text: bytes, *, with_offsets: Literal[False] = False) -> bytes: ...
+    @overload
+    def normalize(
+        self, text: str, *, with_offsets: Literal[True], unit: Unit = "codepoint"
+    ) -> NormalizedText: ...
+    @overload
+    def normalize(
+        self, text: bytes, *, with_offsets: Literal[True], unit: Unit = "codepoint"
+    ) -> NormalizedBytes: ...
+    def normalize(
+        self, text: str | bytes, *, with_offsets: bool = False, unit: Unit = "codepoint"
+    ) -> str | bytes | NormalizedText | NormalizedBytes:
+        """Normalize a text as `encode` does before it looks for pieces.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The result is of the same type.
+        with_offsets : bool
+            Return also where each code point (of bytes: each byte) came from.
+        unit : {"codepoint", "byte", "utf16"}
+            What the offsets count in the raw text.
+
+        Examples
+        --------
+        >>> tok.normalize("  hello ")
+        '▁hello'
+        >>> tok.normalize("  hello ", with_offsets=True).offsets
+        [2, 2, 3, 4, 5, 6, 7]
+        """
+        data, offsets = self._backend.normalize(text, 0, _unit(unit), with_offsets)
+        if offsets is None:
+            if isinstance(text, bytes):
+                return data
+            return replace_escaped(data.decode(errors="surrogateescape"))
+        if isinstance(text, bytes):
+            return NormalizedBytes(data, byte_offsets(data, offsets))
+        result = normalized_text(data, offsets)
+        if unit != "codepoint" or not has_pairs(text):
+            return result
+        original = PairPositions(text).original
+        return result._replace(offsets=[original(offset) for offset in result.offsets])
+
+    # -- decode -------------------------------------------------------------------
+
+    def decode(self, ids: Sequence[int] | Buffer) -> str:
+        """Decode token ids to text.
+
+        Parameters
+        ----------
+        ids : sequence of int, or array of an integer type
+            Ill-formed runs of byte pieces become U+FFFD, one for each byte.
+
+        Raises
+        ------
+        TokenIdError
+            An id is not in the vocabulary; ``error.index`` is its position.
+
+        Examples
+        --------
+        >>> tok.decode([3, 4])
+        'hello world'
+        """
+        return self._backend.decode(numbers_of(ids), False)
+
+    def decode_bytes(self, ids: Sequence[int] | Buffer) -> bytes:
+        """Decode token ids to bytes; byte pieces give their byte, well-formed or not.
+
+        Examples
+        --------
+        >>> tok.decode_bytes([3, 4])
+        b'hello world'
+        """
+        return self._backend.decode(numbers_of(ids), True)
+
+    def decode_pieces(self, pieces: Iterable[str | bytes]) -> str:
+        """Decode piece texts; a text that is no piece is taken as it is.
+
+        Examples
+        --------
+        >>> tok.decode_pieces(["▁hello", "▁world"])
+        'hello world'
+        """
+        if isinstance(pieces, (str, bytes)):
+            raise TypeError("pieces must be a sequence of pieces, not one text")
+        return self._backend.decode_pieces(tuple(pieces))
+
+    # -- vocabulary ---------------------------------------------------------------
+
+    def id_to_bytes(self, token_id: int) -> bytes:
+        """Bytes of a piece as the model has them."""
+        return self._backend.piece(token_id)[0]
+
+    def id_to_piece(self, token_id: int) -> str:
+        """Text of a piece; ill-formed bytes become U+FFFD.
+
+        Examples
+        --------
+        >>> tok.id_to_piece(3)
+        '▁hello'
+        """
+        return self._backend.piece(token_id)[0].decode(errors="replace")
+
+    def piece_to_id(self, piece: str | bytes) -> int | None:
+        """Id of a piece text; of an unknown one the unknown id, or None without one.
+
+        Examples
+        --------
+        >>> tok.piece_to_id("▁world"), tok.piece_to_id("?!") == tok.unk_id
+        (4, True)
+        """
+        found = self._backend.find(piece)
+        return found if found >= 0 else self.unk_id
+
+    def __contains__(self, piece: str | bytes) -> bool:
+        """Whether there is a piece with this text."""
+        return self._backend.find(piece) >= 0
+
+    def score(self, token_id: int) -> float:
+        """Score of a piece as in the source model."""
+        return self._backend.piece(token_id)[2]
+
+    def piece_type(self, token_id: int) -> PieceType:
+        """Type of a piece.
+
+        Examples
+        --------
+        >>> tok.piece_type(0).name
+        'UNKNOWN'
+        """
+        return PieceType(self._backend.piece(token_id)[1])
+
+    def is_unknown(self, token_id: int) -> bool:
+        """Whether the piece is the unknown one."""
+        return self.piece_type(token_id) is PieceType.UNKNOWN
+
+    def is_control(self, token_id: int) -> bool:
+        """Whether the piece is a control piece such as BOS."""
+        return self.piece_type(token_id) is PieceType.CONTROL
+
+    def is_user_defined(self, token_id: int) -> bool:
+        """Whether the piece is user-defined."""
+        return self.piece_type(token_id) is PieceType.USER_DEFINED
+
+    def is_unused(self, token_id: int) -> bool:
+        """Whether the piece is unused."""
+        return self.piece_type(token_id) is PieceType.UNUSED
+
+    def is_byte(self, token_id: int) -> bool:
+        """Whether the piece stands for one byte."""
+        return self.piece_type(token_id) is PieceType.BYTE
+
+    def _pieces_of(self, ids: list[int]) -> list[str]:
+        known = self._pieces
+        for token_id in set(ids).difference(known):
+            known[token_id] = self.id_to_piece(token_id)
+        return [known[token_id] for token_id in ids]
+
+    @property
+    def info(self) -> Info:
+        """Properties of the model."""
+        return info_of(self._backend.info())
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of pieces."""
+        return self.info.vocab_size
+
+    def __len__(self) -> int:
+        return self.info.vocab_size
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def unk_id(self) -> int | None:
+        """Id of the unknown piece."""
+        return self.info.unk_id
+
+    @property
+    def bos_id(self) -> int | None:
+        """Id of the beginning-of-sentence piece."""
+        return self.info.bos_id
+
+    @property
+    def eos_id(self) -> int | None:
+        """Id of the end-of-sentence piece."""
+        return self.info.eos_id
+
+    @property
+    def pad_id(self) -> int | None:
+        """Id of the padding piece."""
+        return self.info.pad_id
+
+    @property
+    def backend(self) -> str:
+        """What runs the core: "native" or "wasm"."""
+        self._backend.info  # noqa: B018  (an error if it is closed)
+        return self._name
+
+    # -- life ---------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let the model go; calls that are running end as usual. Closing twice is fine."""
+        if cast("object", self._backend) is _NEVER_OPENED:
+            self._backend.info()
+        self._backend = cast("Backend", _CLOSED)
+        self._pieces = {}
+
+    def __enter__(self) -> Self:
+        self._backend.info()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __copy__(self) -> Self:
+        """Make a tokenizer on the same model, to be closed by itself."""
+        self._backend.info()
+        return self._of(self._backend, self._name, self._options)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """As copying: the model never changes."""
+        return self.__copy__()
+
+    def __reduce_ex__(
+        self, protocol: SupportsIndex
+    ) -> tuple[Callable[..., Tokenizer], tuple[Any, ...]]:
+        """Pickle the bytes of the model (out of band from protocol 5 on) and the options."""
+        blob = self._backend.blob().toreadonly()
+        data = pickle.PickleBuffer(blob) if index(protocol) >= 5 else bytes(blob)
+        return _restore, (data, self._options)
+
+    def __repr__(self) -> str:
+        if isinstance(cast("object", self._backend), _Gone):
+            state = "closed" if cast("object", self._backend) is _CLOSED else "never opened"
+            return f"<isotok.Tokenizer, {state}>"
+        info = self.info
+        return f"<isotok.Tokenizer: {info.algorithm}, {info.vocab_size:,} pieces, {self._name}>"
+
+
+def _restore(data: Buffer, options: dict[str, Any]) -> Tokenizer:
+    """Unpickle."""
+    from isotok._load import load_bytes
+
+    return load_bytes(data, **options)

@@ -62,11 +62,18 @@ class Machine(Protocol):
     """All of linear memory as bytes. `reserve` may replace it."""
     words: memoryview
     """The same as uint32."""
-    alive: bool
-    """False after a trap: memory may be torn, and the instance is not used again."""
+
+    @property
+    def alive(self) -> bool:
+        """False after a trap: memory may be torn, and the instance is not used again."""
+        ...
 
     def function(self, name: str) -> Callable[..., int]:
         """Return an export: uint32 in, int32 out. Raises TokenizerError on a trap."""
+        ...
+
+    def prepared(self, name: str, *values: int) -> Callable[[], int]:
+        """Return an export that is called with the same arguments every time."""
         ...
 
     def reserve(self, size: int) -> None:
@@ -111,13 +118,13 @@ class ModelInstance:
         machine.refuel(1)
         self._step = function("isotok_encode_step")
         self._begin = function("isotok_encode_begin")
-        self._batch = function("isotok_encode_batch")
         self._session_init = function("isotok_session_init")
         self._blob = _align(function("isotok_heap_base")(), 64)
         self._blob_size = blob.size
         self._memory = _align(self._blob + blob.size, 64)
         self._structs = _align(self._memory + function("isotok_model_size")(), 64)
         self._home = self._structs + _STRUCTS_SIZE
+        self._count_word = (self._structs + _OUTPUT + abi.OUTPUT_COUNT) // 4
         machine.reserve(self._home)
         blob.fill(machine.view[self._blob : self._blob + blob.size])
         self._open(verify)
@@ -175,8 +182,28 @@ class ModelInstance:
         if status != abi.OK:
             raise self.error(status, "session")
         self._session = self._word(_POINTER)
+        structs = self._structs
+        self._encode_one = self.machine.prepared(
+            "isotok_encode_batch",
+            *self._batch_arguments(structs + _TEXT_END, 1, structs + _ID_END),
+        )
         self._held = self._session_size
         self._top = self._end
+
+    def _batch_arguments(self, ends: int, count: int, id_ends: int) -> tuple[int, ...]:
+        """Arguments of isotok_encode_batch on the text area."""
+        structs = self._structs
+        return (
+            self._session,
+            structs + _OPTIONS,
+            self._text,
+            ends,
+            count,
+            structs + _TEXTS_DONE,
+            structs + _OUTPUT,
+            id_ends,
+            structs + _ERROR,
+        )
 
     # -- structs ------------------------------------------------------------------
 
@@ -204,13 +231,10 @@ class ModelInstance:
         return bytes(view[at:end]).decode()
 
     def _write_options(self, flags: int, limit: int, unit: int) -> None:
-        """Write the options, unless they are there already."""
-        if self._options == (flags, limit, unit):
-            return
+        """Write the options and all that calls in one crossing do not change."""
         at = self._structs + _OPTIONS
         view = self.machine.view
         _pack_options(view, at, abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0)
-        # Everything that a call in one crossing does not change.
         self._write_output()
         self._options = (flags, limit, unit)
         self._reset_error()
@@ -225,28 +249,22 @@ class ModelInstance:
     # -- one crossing -------------------------------------------------------------
 
     def encode_short(self, data: bytes, flags: int, limit: int) -> int:
-        """Encode at most a window; the ids are in `results`. -1: it needs `steps`.
+        """Encode at most a window; the ids are in `results`.
 
-        -2: the text has more tokens than the limit.
+        Returns
+        -------
+        int
+            Number of ids, at most `limit`; -1 if there was too little room: use `steps`.
         """
+        if self._options != (flags, limit, 0):
+            self._write_options(flags, limit, 0)
+        machine, text = self.machine, self._text
         size = len(data)
-        self._write_options(flags, limit, 0)
-        view, structs = self.machine.view, self._structs
-        view[self._text : self._text + size] = data
-        _pack_reset(view, structs + _OUTPUT + abi.OUTPUT_COUNT, 0, size, 0)
-        status = self._batch(
-            self._session,
-            structs + _OPTIONS,
-            self._text,
-            structs + _TEXT_END,
-            1,
-            structs + _TEXTS_DONE,
-            structs + _OUTPUT,
-            structs + _ID_END,
-            structs + _ERROR,
-        )
+        machine.view[text : text + size] = data
+        _pack_reset(machine.view, self._structs + _OUTPUT + abi.OUTPUT_COUNT, 0, size, 0)
+        status = self._encode_one()
         if status == abi.OK:
-            return self.machine.words[(structs + _OUTPUT + abi.OUTPUT_COUNT) // 4]
+            return machine.words[self._count_word]
         if status < 0:
             raise self.error(status, "text")
         return -1
@@ -263,7 +281,8 @@ class ModelInstance:
             there was too little room.
         """
         machine, count = self.machine, len(texts)
-        self._write_options(flags, limit, 0)
+        if self._options != (flags, limit, 0):
+            self._write_options(flags, limit, 0)
         data = b"".join(texts)
         ends = self._text + _align(len(data), 64)
         machine.view[self._text : self._text + len(data)] = data
@@ -273,23 +292,14 @@ class ModelInstance:
             machine.words[ends // 4 + i] = total
         _pack_reset(machine.view, self._structs + _OUTPUT + abi.OUTPUT_COUNT, 0, 0, 0)
         id_ends = ends + 4 * count
-        status = self._batch(
-            self._session,
-            self._structs + _OPTIONS,
-            self._text,
-            ends,
-            count,
-            self._structs + _TEXTS_DONE,
-            self._structs + _OUTPUT,
-            id_ends,
-            self._structs + _ERROR,
-        )
+        arguments = self._batch_arguments(ends, count, id_ends)
+        status = machine.function("isotok_encode_batch")(*arguments)
         if status < 0:
             raise self.error(status, "text")
         if status != abi.OK:
             return None
         word = id_ends // 4
-        return self._word(_OUTPUT + abi.OUTPUT_COUNT), machine.words[word : word + count]
+        return machine.words[self._count_word], machine.words[word : word + count]
 
     def results(self, count: int) -> memoryview:
         """First `count` words of the results."""
@@ -301,14 +311,12 @@ class ModelInstance:
     def steps(self, data: bytes, flags: int, limit: int) -> Iterator[int]:
         """Encode any text; yields the number of ids in `results` after each step.
 
-        The last value is -1 if the text has more tokens than `limit`.
+        It stops where there are `limit` of them.
         """
         self._start(self._begin, flags, limit, 0)
         self._write_output()
-        for status in self._windows(data, self._step_ids):
-            yield self._word(_OUTPUT + abi.OUTPUT_COUNT)
-            if status == abi.AT_LIMIT:
-                yield -1
+        for _ in self._windows(data, self._step_ids):
+            yield self.machine.words[self._count_word]
 
     def span_steps(self, data: bytes, flags: int, unit: int) -> Iterator[Spans]:
         """Encode with offsets in `unit`; yields the tokens of each step."""
@@ -321,7 +329,7 @@ class ModelInstance:
             yield self._spans(columns)
 
     def _spans(self, columns: list[int]) -> Spans:
-        count = self._word(_OUTPUT + abi.OUTPUT_COUNT)
+        count = self.machine.words[self._count_word]
         words = self.machine.words
         ids, begin, end, norm_begin, norm_end = (
             words[at // 4 : at // 4 + count].tolist() for at in columns
@@ -364,9 +372,7 @@ class ModelInstance:
 
     def _step_ids(self) -> int:
         structs = self._structs
-        return self._step(
-            self._session, structs + _INPUT, structs + _OUTPUT, structs + _ERROR
-        )
+        return self._step(self._session, structs + _INPUT, structs + _OUTPUT, structs + _ERROR)
 
     def _start(self, begin: Callable[..., int], flags: int, limit: int, unit: int) -> None:
         self._write_options(flags, limit, unit)
@@ -443,12 +449,12 @@ class ModelInstance:
             word = self._text // 4
             self.machine.words[word : word + len(part)] = part
             yield from self._decode_calls(
-                lambda n=len(part), end=last: step(
-                    self._session,
+                lambda session, part=part, last=last: step(
+                    session,
                     self._text,
-                    n,
+                    len(part),
                     self._structs + _CONSUMED,
-                    int(end),
+                    int(last),
                     self._results,
                     4 * RESULT_WORDS,
                     self._structs + _COUNT,
@@ -469,8 +475,8 @@ class ModelInstance:
         step = self.machine.function("isotok_decode_piece")
         at = self._write_bytes(piece)
         yield from self._decode_calls(
-            lambda: step(
-                self._session,
+            lambda session: step(
+                session,
                 at,
                 len(piece),
                 self._structs + _CONSUMED,
@@ -490,12 +496,12 @@ class ModelInstance:
         if status != abi.OK:
             raise self.error(status, "ids")
 
-    def _decode_calls(self, call: Callable[[], int], done: int) -> Iterator[bytes]:
+    def _decode_calls(self, call: Callable[[int], int], done: int) -> Iterator[bytes]:
         """Call until the part is taken. `done`: ids of earlier parts, for errors."""
         _pack_words(self.machine.view, self._structs + _CONSUMED, 0, 0)
         status = abi.NEED_OUTPUT
         while status != abi.OK:
-            status = call()
+            status = call(self._session)
             if status < 0:
                 word = (self._structs + _ERROR + abi.ERROR_INDEX) // 4
                 self.machine.words[word] += done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal, overload
 
@@ -45,9 +45,7 @@ class WasmBackend:
         ``VERIFY_…``
     """
 
-    def __init__(
-        self, new_machine: Callable[[], Machine], blob: BlobSource, verify: int
-    ) -> None:
+    def __init__(self, new_machine: Callable[[], Machine], blob: BlobSource, verify: int) -> None:
         self._new_machine = new_machine
         self._source = blob
         self._verify = verify
@@ -74,7 +72,7 @@ class WasmBackend:
             self._free.append(instance)
 
     @contextmanager
-    def _lease(self, size: int) -> Iterator[ModelInstance]:
+    def _lease(self, size: int) -> Generator[ModelInstance]:
         instance = self._take(size)
         try:
             yield instance
@@ -83,9 +81,7 @@ class WasmBackend:
 
     # -- encode -------------------------------------------------------------------
 
-    def encode(
-        self, text: str | bytes, bos: object, eos: object, limit: int, /
-    ) -> list[int]:
+    def encode(self, text: str | bytes, bos: object, eos: object, limit: int, /) -> list[int]:
         data = _utf8(text)
         flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
         # Not `with`: this is the short path, and a context manager costs as much as a call.
@@ -97,8 +93,7 @@ class WasmBackend:
                     return instance.results(count).tolist()
             ids: list[int] = []
             for count in instance.steps(data, flags, limit):
-                if count > 0:
-                    ids += instance.results(count).tolist()
+                ids += instance.results(count).tolist()
             return ids
         finally:
             self._give(instance)
@@ -115,8 +110,7 @@ class WasmBackend:
                 return bytearray(instance.results(count))
         ids = bytearray()
         for count in instance.steps(data, flags, limit):
-            if count > 0:
-                ids += instance.results(count)
+            ids += instance.results(count)
         return ids
 
     def encode_into(self, text: str | bytes, flags: int, buffer: Buffer, /) -> int:
@@ -212,7 +206,7 @@ class WasmBackend:
         with self._lease(len(data)) as instance:
             total = instance.encode_short(data, flags, stop) if len(data) <= WINDOW else -1
             if total < 0:
-                total = sum(n for n in instance.steps(data, flags, stop) if n > 0)
+                total = sum(instance.steps(data, flags, stop))
         return -1 if limit and total > limit else total
 
     # -- normalize, decode --------------------------------------------------------
@@ -288,7 +282,5 @@ def _numbers(ids: Sequence[int] | Buffer) -> Buffer:
         for index, number in enumerate(ids):
             if not 0 <= number < abi.NO_TOKEN:
                 status = abi.E_ID_RANGE
-                raise make_error(
-                    status, "", abi.WHAT_TOKEN_ID, "", index, 0, 0, "ids"
-                ) from None
+                raise make_error(status, "", abi.WHAT_TOKEN_ID, "", index, 0, 0, "ids") from None
         raise

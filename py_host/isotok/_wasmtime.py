@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 import wasmtime
 
@@ -49,7 +49,7 @@ def _compile(name: str, with_fuel: bool) -> _Loaded:
     config.consume_fuel = with_fuel
     engine = wasmtime.Engine(config)
     digest = hashlib.sha256(wasm).hexdigest()[:32]
-    key = f"{digest}-{wasmtime.__version__}-{'fuel' if with_fuel else 'plain'}.cwasm"
+    key = f"{digest}-{_wasmtime_version()}-{'fuel' if with_fuel else 'plain'}.cwasm"
     stored = _cwasm.read(key)
     if stored is not None:
         try:
@@ -59,6 +59,29 @@ def _compile(name: str, with_fuel: bool) -> _Loaded:
     module = wasmtime.Module(engine, wasm)
     _cwasm.write(key, module.serialize())
     return _Loaded(engine, module)
+
+
+def _wasmtime_version() -> str:
+    """Find the installed version: importlib.metadata would take 30 ms to say it."""
+    folder = Path(wasmtime.__file__).parent.parent
+    for info in folder.glob("wasmtime-*.dist-info"):
+        return info.name.removeprefix("wasmtime-").removesuffix(".dist-info")
+    return "unknown"
+
+
+class _Fate:
+    """What a trap changes. Not in the machine: its functions would refer back to it, and
+    the memory of a dropped machine would wait for the garbage collector.
+    """
+
+    def __init__(self, limits: Limits | None) -> None:
+        self.alive = True
+        self._limits = limits
+
+    def fail(self, error: Exception) -> NoReturn:
+        """Turn a trap into an exception of ours."""
+        self.alive = False
+        raise _trap_error(error, self._limits) from error
 
 
 class WasmtimeMachine:
@@ -74,8 +97,8 @@ class WasmtimeMachine:
 
     def __init__(self, name: str, limits: Limits | None) -> None:
         loaded = _load(name, limits is not None)
-        self.alive = True
         self._limits = limits
+        self._fate = _Fate(limits)
         self._store = wasmtime.Store(loaded.engine)
         self._functions: dict[str, Callable[..., int]] = {}
         if limits is not None:
@@ -110,6 +133,11 @@ class WasmtimeMachine:
                 status=Status.E_ABI,
             )
 
+    @property
+    def alive(self) -> bool:
+        """False after a trap: memory may be torn, and the instance is not used again."""
+        return self._fate.alive
+
     # -- memory -------------------------------------------------------------------
 
     def _look(self) -> None:
@@ -143,8 +171,15 @@ class WasmtimeMachine:
         """Return an export: uint32 in, int32 out. Raises TokenizerError on a trap."""
         found = self._functions.get(name)
         if found is None:
-            found = self._functions[name] = self._guard(self._bind(name, self._fast))
+            found = self._functions[name] = self._bind(name, self._fast)
         return found
+
+    def prepared(self, name: str, *values: int) -> Callable[[], int]:
+        """Return an export that is called with the same arguments every time."""
+        if self._fast is not None:
+            return self._fast.prepared(self._export(name)[0], values, self._fate.fail)
+        function = self.function(name)
+        return lambda: function(*values)
 
     def _export(self, name: str) -> tuple[wasmtime.Func, int]:
         function = self._exports[name]
@@ -154,20 +189,8 @@ class WasmtimeMachine:
     def _bind(self, name: str, fast: FastCalls | None) -> Callable[..., int]:
         function, arguments = self._export(name)
         if fast is None:
-            return public_function(self._store, function)
-        return fast.function(function, arguments)
-
-    def _guard(self, call: Callable[..., int]) -> Callable[..., int]:
-        """Turn a trap into an exception of ours; the instance is not used again."""
-
-        def guarded(*values: int) -> int:
-            try:
-                return call(*values)
-            except (wasmtime.Trap, wasmtime.WasmtimeError) as error:
-                self.alive = False
-                raise _trap_error(error, self._limits) from error
-
-        return guarded
+            return public_function(self._store, function, self._fate.fail)
+        return fast.function(function, arguments, self._fate.fail)
 
     def _choose_fast(self) -> FastCalls | None:
         unchecked = choose_unchecked(self._agrees)

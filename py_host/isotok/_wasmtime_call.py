@@ -17,15 +17,14 @@ import importlib
 import os
 import struct
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import wasmtime
 
-SLOTS: Final = 16
-"""Arguments that a call can have."""
 ENVIRONMENT: Final = "ISOTOK_WASM_CALL"
 
 Unchecked = Callable[[int, int, int, int, int], int | None]
+Fail = Callable[[Exception], NoReturn]
 
 
 def load_unchecked() -> Unchecked:
@@ -46,16 +45,15 @@ def load_unchecked() -> Unchecked:
     return call
 
 
-def _raise_trap(pointer: int) -> None:
+def _trap_at(pointer: int) -> Exception:
     ffi: Any = importlib.import_module("wasmtime._ffi")
-    kind = ctypes.POINTER(ffi.wasm_trap_t)
-    raise wasmtime.Trap._from_ptr(ctypes.cast(pointer, kind))
+    return wasmtime.Trap._from_ptr(ctypes.cast(pointer, ctypes.POINTER(ffi.wasm_trap_t)))
 
 
-def _raise_error(pointer: int) -> None:
+def _error_at(pointer: int) -> Exception:
     ffi: Any = importlib.import_module("wasmtime._ffi")
     kind = ctypes.POINTER(ffi.wasmtime_error_t)
-    raise wasmtime.WasmtimeError._from_ptr(ctypes.cast(pointer, kind))
+    return wasmtime.WasmtimeError._from_ptr(ctypes.cast(pointer, kind))
 
 
 class FastCalls:
@@ -66,41 +64,72 @@ class FastCalls:
         self._store = store
         context = store._context()
         self._context = ctypes.addressof(context.contents)
-        self._memory = (ctypes.c_uint64 * (2 * SLOTS))()
-        self._slots = memoryview(self._memory).cast("B")
-        self._result = self._slots.cast("i")
-        self._trap = ctypes.c_void_p()
 
-    def function(self, function: wasmtime.Func, arguments: int) -> Callable[..., int]:
+    def function(self, function: wasmtime.Func, arguments: int, fail: Fail) -> Callable[..., int]:
         """Make a callable for an export with so many i32 arguments and one i32 result."""
-        if arguments > SLOTS:
-            raise ValueError("too many arguments")
-        unchecked, context = self._unchecked, self._context
-        target = ctypes.addressof(function._func)
-        slots, trap = ctypes.addressof(self._memory), self._trap
-        out_trap = ctypes.addressof(trap)
+        run, slots = self._runner(function, arguments, fail)
         pack = struct.Struct("<" + "I12x" * arguments).pack_into
-        view, result, count = self._slots, self._result, max(arguments, 1)
 
-        def call(*values: int, _keep: object = function) -> int:
-            pack(view, 0, *values)
-            error = unchecked(context, target, slots, count, out_trap)
-            if error:
-                _raise_error(error)
-            if trap.value:
-                pointer, trap.value = trap.value, None
-                _raise_trap(pointer)
-            return result[0]
+        def call(*values: int) -> int:
+            pack(slots, 0, *values)
+            return run()
 
         return call
 
+    def prepared(
+        self, function: wasmtime.Func, values: tuple[int, ...], fail: Fail
+    ) -> Callable[[], int]:
+        """Make a callable that always passes the same arguments."""
+        run, slots = self._runner(function, len(values), fail)
+        struct.pack_into("<" + "I12x" * len(values), slots, 0, *values)
+        words, first = slots.cast("I"), values[0]
 
-def public_function(store: wasmtime.Store, function: wasmtime.Func) -> Callable[..., int]:
+        def call() -> int:
+            words[0] = first  # where the last call has left its result
+            return run()
+
+        return call
+
+    def _runner(
+        self, function: wasmtime.Func, arguments: int, fail: Fail
+    ) -> tuple[Callable[[], int], memoryview]:
+        """Return a call with the arguments in its slots, and the slots."""
+        memory = (ctypes.c_uint64 * (2 * max(arguments, 1)))()
+        slots = memoryview(memory).cast("B")
+        result, trap = slots.cast("i"), ctypes.c_void_p()
+        unchecked = self._unchecked
+        # The C function's arguments. `keep` holds what the addresses point into.
+        keep = (self._store, function, memory, trap)
+        context, target = self._context, ctypes.addressof(function._func)
+        address, count, out_trap = (
+            ctypes.addressof(memory),
+            len(memory) // 2,
+            ctypes.addressof(trap),
+        )
+
+        def run(_keep: object = keep) -> int:
+            error = unchecked(context, target, address, count, out_trap)
+            if error:
+                fail(_error_at(error))
+            if trap.value:
+                pointer, trap.value = trap.value, None
+                fail(_trap_at(pointer))
+            return result[0]
+
+        return run, slots
+
+
+def public_function(
+    store: wasmtime.Store, function: wasmtime.Func, fail: Fail
+) -> Callable[..., int]:
     """Make a callable on wasmtime's public interface."""
 
     def call(*values: int) -> int:
-        # The public call wants i32 as signed numbers.
-        return function(store, *(v - (1 << 32) if v > 0x7FFFFFFF else v for v in values))
+        try:
+            # The public call wants i32 as signed numbers.
+            return function(store, *(v - (1 << 32) if v > 0x7FFFFFFF else v for v in values))
+        except (wasmtime.Trap, wasmtime.WasmtimeError) as error:
+            fail(error)
 
     return call
 

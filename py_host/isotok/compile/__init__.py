@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from isotok.compile._compile import compile_model
+from isotok.compile._compile import Form, compile_buffer, compile_model
 
-__all__ = ["compile_model"]
+__all__ = ["Form", "compile_buffer", "compile_model"]

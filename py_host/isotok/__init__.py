@@ -1,0 +1,36 @@
+"""isotok: one tokenizer core that gives the same ids natively and in WebAssembly."""
+
+from isotok._backend import Limits
+from isotok._info import Info, PieceType
+from isotok._load import load
+from isotok._results import Batch, Encoding, NormalizedBytes, NormalizedText
+from isotok._tokenizer import Tokenizer
+from isotok.errors import (
+    ClosedError,
+    LimitError,
+    NotOpenError,
+    Status,
+    TokenIdError,
+    TokenizerError,
+)
+
+__version__ = "0.1.0"  # the file VERSION decides; a test compares them
+
+__all__ = [
+    "Batch",
+    "ClosedError",
+    "Encoding",
+    "Info",
+    "LimitError",
+    "Limits",
+    "NormalizedBytes",
+    "NormalizedText",
+    "NotOpenError",
+    "PieceType",
+    "Status",
+    "TokenIdError",
+    "Tokenizer",
+    "TokenizerError",
+    "__version__",
+    "load",
+]

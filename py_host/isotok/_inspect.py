@@ -1,0 +1,93 @@
+"""What `isotok inspect` says about a model file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from isotok._blob_gen import BlobView, Section
+from isotok._info import ALGORITHMS, PARITIES, PieceType, id_or_none
+
+_NONE: Final = 0xFFFFFFFF
+_OPERATION_LISTS: Final = ("normalizer", "pretokenizer", "decoder", "template")
+
+
+def describe(data: bytes | bytearray | memoryview) -> dict[str, Any]:
+    """Describe a blob or packed model.
+
+    Parameters
+    ----------
+    data : bytes-like
+        A whole file whose structure has been checked by opening it.
+
+    Returns
+    -------
+    dict
+        Of values that JSON has.
+    """
+    view = BlobView(data)
+    description: dict[str, Any] = {
+        "form": "packed" if "packed" in view.feature_names() else "blob",
+        "format": view.format,
+        "size": view.total_size,
+        "checksum": f"{view.checksum:016x}",
+        "features": view.feature_names(),
+        "parity": PARITIES.get(view.parity, str(view.parity)),
+        "algorithm": ALGORITHMS.get(view.algorithm, str(view.algorithm)),
+        "vocabulary": _vocabulary(view),
+        "operations": {name: _operations(view, name) for name in _OPERATION_LISTS},
+        "sections": [_section(section) for section in view.sections()],
+    }
+    if view.has("trie"):
+        description["trie"] = _trie(view.trie, view.trie_ids)
+    return description
+
+
+def _section(section: Section) -> dict[str, Any]:
+    return {
+        "name": section.name,
+        "offset": section.offset,
+        "count": section.count,
+        "size": section.size,
+    }
+
+
+def _vocabulary(view: BlobView) -> dict[str, Any]:
+    kinds = Counter(view.types)
+    names = {int(kind): kind.name.lower() for kind in PieceType}
+    return {
+        "size": view.vocab_size,
+        "types": {names.get(kind, str(kind)): kinds[kind] for kind in sorted(kinds)},
+        "unk_id": id_or_none(view.unk_id),
+        "bos_id": id_or_none(view.bos_id),
+        "eos_id": id_or_none(view.eos_id),
+        "pad_id": id_or_none(view.pad_id),
+        "text_bytes": len(view.piece_text),
+        "max_piece_bytes": view.max_piece_bytes,
+        "max_expansion": view.max_expansion,
+        "lowest_score": min(view.scores, default=None),
+        "highest_score": max(view.scores, default=None),
+    }
+
+
+def _operations(view: BlobView, name: str) -> list[dict[str, int]]:
+    words: memoryview[int] = getattr(view, name)
+    keys = ("kind", "flags", "section", "argument")
+    rows = (words[at : at + 4] for at in range(0, len(words), 4))
+    return [dict(zip(keys, row, strict=True)) for row in rows]
+
+
+def _trie(words: memoryview[int], ids: memoryview[int]) -> dict[str, Any]:
+    """Count the slots of the double array that belong to a node (FORMAT.md, section 4)."""
+    links = words[::2].tolist()
+    bases = {link >> 8 for link in links if link >> 8}
+    used = sum((slot ^ link & 0xFF) in bases for slot, link in enumerate(links))
+    pieces = sum(token != _NONE for token in ids)
+    return {
+        "slots": len(links),
+        "used": used,
+        "filled": round(used / max(len(links), 1), 4),
+        "branching": len(bases),
+        "pieces": pieces,
+        "slots_per_piece": round(len(links) / max(pieces, 1), 3),
+    }
