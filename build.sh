@@ -33,6 +33,15 @@ TEXT
 
 say() { printf '\n== %s\n' "$*"; }
 
+# One build at a time: two that write the same objects spoil each other's.
+with_lock() { # command…
+    mkdir -p build
+    exec 9>build/.lock
+    flock 9
+    "$@"
+    exec 9>&-
+}
+
 # Runs a script of the tree, or says that it is not there.
 run_script() { # path argument…
     [ -e "$1" ] || {
@@ -43,15 +52,20 @@ run_script() { # path argument…
 }
 
 verb_gen() {
-    setup
+    with_lock setup
     run_script core/format/generate.py "$@"
     run_script wasm/layout.py "$@"
 }
 
 verb_build() {
+    with_lock setup
+    [ $# -gt 0 ] || set -- native wasm py
+    with_lock build_parts "$@"
+}
+
+build_parts() { # part…
     local part
-    setup
-    if [ "${1:-}" = variant ]; then
+    if [ "$1" = variant ]; then
         [ $# -ge 2 ] || {
             usage
             return 2
@@ -59,7 +73,6 @@ verb_build() {
         build_c_tests "$2"
         return
     fi
-    [ $# -gt 0 ] || set -- native wasm py
     for part in "$@"; do
         echo "build $part"
         case $part in
@@ -89,7 +102,7 @@ verb_test() {
         run_script tests/full/run.py "$@"
         ;;
     *)
-        setup
+        with_lock setup
         run_script tools/run_tests.py "$@"
         ;;
     esac
@@ -113,15 +126,15 @@ main() {
     local verb=${1:-help}
     [ $# -eq 0 ] || shift
     case $verb in
-    setup) setup ;;
+    setup) with_lock setup ;;
     gen | build | test | demo | clean) "verb_$verb" "$@" ;;
     check)
-        setup
-        build_native
+        with_lock setup
+        with_lock build_native
         run_script tools/check.py "$@"
         ;;
     fuzz)
-        setup
+        with_lock setup
         run_script tests/fuzz/run.py "$@"
         ;;
     bench)

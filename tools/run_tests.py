@@ -68,7 +68,11 @@ def programs(variant: str, pattern: str, *runner: str) -> list[str]:
 
 PARTS: dict[str, list[list[str]]] = {
     "check": [["./build.sh", "check"]],
-    "wasm": [build("wasm"), [sys.executable, "wasm/check_rebuild.py"]],
+    "wasm": [
+        build("wasm"),
+        [sys.executable, "wasm/check.py", "build/wasm", "--counts"],
+        [sys.executable, "wasm/check_rebuild.py"],
+    ],
     "wasm-second": [
         build("native", "wasm-second", "py"),
         with_environment("ISOTOK_WASM=build/wasm-second", pytest("tests/vectors", "-k", "wasm")),

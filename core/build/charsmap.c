@@ -78,7 +78,6 @@ typedef struct search {
     uint32_t *cursor;        /* by unit: the child to look at next */
     uint32_t *stack;
     uint32_t *key_bytes;     /* by unit: bytes to the farthest key end below, NO_INDEX = none */
-    uint32_t *key_count;     /* by unit: most keys that end on one path from here */
     uint8_t *state;
 } search;
 
@@ -91,7 +90,6 @@ static bool search_init(isotok__work *work, search *s, const isotok__charsmap *c
     s->cursor = isotok__temp(work, n, 4);
     s->stack = isotok__temp(work, n, 4);
     s->key_bytes = isotok__temp(work, n, 4);
-    s->key_count = isotok__temp(work, n, 4);
     s->state = isotok__temp(work, n, 1);
     if (work->error.status != ISOTOK_OK) {
         return false;
@@ -114,13 +112,6 @@ static void enter(search *s, uint32_t slot)
     s->state[slot] = OPEN;
     s->cursor[slot] = s->first_child[unit_base(s->units, slot)];
     s->key_bytes[slot] = has_key ? 0 : ISOTOK__NO_INDEX;
-    s->key_count[slot] = 0;
-}
-
-static void leave(search *s, uint32_t slot)
-{
-    s->state[slot] = DONE;
-    s->key_count[slot] += (s->units[slot] & HAS_KEY) != 0;
 }
 
 static void take_child(search *s, uint32_t slot, uint32_t child)
@@ -130,9 +121,6 @@ static void take_child(search *s, uint32_t slot, uint32_t child)
         if (s->key_bytes[slot] == ISOTOK__NO_INDEX || bytes > s->key_bytes[slot]) {
             s->key_bytes[slot] = bytes;
         }
-    }
-    if (s->key_count[child] > s->key_count[slot]) {
-        s->key_count[slot] = s->key_count[child];
     }
 }
 
@@ -146,7 +134,7 @@ static bool search_run(search *s, uint32_t *out_slot)
         uint32_t slot = s->stack[depth - 1];
         uint32_t child = s->cursor[slot];
         if (child == ISOTOK__NO_INDEX) {
-            leave(s, slot);
+            s->state[slot] = DONE;
             depth--;
         } else if (s->state[child] == NEW) {
             s->stack[depth++] = child;
@@ -162,7 +150,7 @@ static bool search_run(search *s, uint32_t *out_slot)
     return true;
 }
 
-/* max_key_bytes; refuses keys without end, too long, or too many on one path. */
+/* max_key_bytes; refuses keys without end or too long. */
 static isotok_status measure_keys(isotok__work *work, isotok__charsmap *c, uint64_t at)
 {
     size_t mark = isotok__temp_begin(work);
@@ -175,9 +163,8 @@ static isotok_status measure_keys(isotok__work *work, isotok__charsmap *c, uint6
         return broken(work, at + 4 * (uint64_t)slot, slot);
     }
     c->max_key_bytes = s.key_bytes[0] == ISOTOK__NO_INDEX ? 0 : s.key_bytes[0];
-    uint32_t key_count = s.key_count[0];
     isotok__temp_end(work, mark);
-    if (c->max_key_bytes > ISOTOK__MAX_KEY || key_count > ISOTOK__MAX_KEY_PREFIXES) {
+    if (c->max_key_bytes > ISOTOK__MAX_KEY) {
         return broken(work, at, 0);
     }
     return ISOTOK_OK;

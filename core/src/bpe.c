@@ -111,22 +111,26 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
 {
     const struct isotok__trie_node *trie = model->blob.trie;
     const uint64_t *pairs = model->blob.pair_set;
-    const uint32_t shift = model->pair_shift;
-    uint32_t p = 0, slot = 0, left = 0;
-    bool alive = true;
-    for (;;) {
-        uint32_t n = isotok__char_size(text + p, size - p), i;
-        uint32_t right = isotok__char_key(text + p, n);
-        if (p != 0 && !isotok__pair_occurs(pairs, shift, left, right)) break;
-        for (i = 0; i < n && alive; i++) {
-            slot = isotok__trie_step(trie, slot, text[p + i]);
-            alive = slot != ISOTOK_NO_SLOT;
+    uint32_t p = isotok__char_size(text, size);
+    uint32_t left = isotok__char_key(text, p), slot = isotok__trie_walk(trie, 0, text, p);
+    while (p < size) {
+        const uint8_t c = text[p];
+        if ((left | c) < 0x80) { /* two ASCII characters: an exact bit, one step */
+            const uint32_t pair = left << 7 | c;
+            if (!(pairs[pair >> 6] >> (pair & 63) & 1)) break;
+            if (slot != ISOTOK_NO_SLOT) slot = isotok__trie_step(trie, slot, c);
+            left = c;
+            p++;
+        } else {
+            const uint32_t n = isotok__char_size(text + p, size - p);
+            const uint32_t right = isotok__char_key(text + p, n);
+            if (!isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
+            if (slot != ISOTOK_NO_SLOT) slot = isotok__trie_walk(trie, slot, text + p, n);
+            left = right;
+            p += n;
         }
-        p += n;
-        left = right;
-        if (p == size) break;
     }
-    *out_slot = alive ? slot : ISOTOK_NO_SLOT;
+    *out_slot = slot;
     return p;
 }
 

@@ -4,7 +4,7 @@ from isotok._backend import Limits
 from isotok._info import Info, PieceType
 from isotok._load import load
 from isotok._results import Batch, Encoding, NormalizedBytes, NormalizedText
-from isotok._tokenizer import Tokenizer
+from isotok._tokenizer import Tokenizer, Unit
 from isotok.errors import (
     ClosedError,
     LimitError,
@@ -31,6 +31,7 @@ __all__ = [
     "TokenIdError",
     "Tokenizer",
     "TokenizerError",
+    "Unit",
     "__version__",
     "load",
 ]

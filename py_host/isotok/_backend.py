@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, overload
 
 from isotok.errors import TokenizerError
@@ -119,7 +120,7 @@ def limits_of(limits: Limits | dict[str, int] | None) -> Limits | None:
 def native_reason() -> str | None:
     """Why the native back end cannot be used; None if it can."""
     try:
-        from isotok import _native  # noqa: F401  (is it there?)
+        import_module("isotok._native")
     except ImportError as error:
         return str(error)
     return None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from isotok._blob_gen import BlobView, Section
+from isotok._blob_gen import BlobView, Operation, Section
 from isotok._info import ALGORITHMS, PARITIES, PieceType, id_or_none
 
 _NONE: Final = 0xFFFFFFFF
-_OPERATION_LISTS: Final = ("normalizer", "pretokenizer", "decoder", "template")
 
 
 def describe(data: bytes | bytearray | memoryview) -> dict[str, Any]:
@@ -35,7 +34,12 @@ def describe(data: bytes | bytearray | memoryview) -> dict[str, Any]:
         "parity": PARITIES.get(view.parity, str(view.parity)),
         "algorithm": ALGORITHMS.get(view.algorithm, str(view.algorithm)),
         "vocabulary": _vocabulary(view),
-        "operations": {name: _operations(view, name) for name in _OPERATION_LISTS},
+        "operations": {
+            "normalizer": _operations(view.normalizer),
+            "pretokenizer": _operations(view.pretokenizer),
+            "decoder": _operations(view.decoder),
+            "template": _operations(view.template_ops),
+        },
         "sections": [_section(section) for section in view.sections()],
     }
     if view.has("trie"):
@@ -70,11 +74,8 @@ def _vocabulary(view: BlobView) -> dict[str, Any]:
     }
 
 
-def _operations(view: BlobView, name: str) -> list[dict[str, int]]:
-    words: memoryview[int] = getattr(view, name)
-    keys = ("kind", "flags", "section", "argument")
-    rows = (words[at : at + 4] for at in range(0, len(words), 4))
-    return [dict(zip(keys, row, strict=True)) for row in rows]
+def _operations(words: memoryview[int]) -> list[dict[str, int]]:
+    return [operation._asdict() for operation in Operation.each(words)]
 
 
 def _trie(words: memoryview[int], ids: memoryview[int]) -> dict[str, Any]:

@@ -42,9 +42,10 @@ def show_description(description: dict[str, Any]) -> None:
 
 def _show_group(out: Console, group: str, values: dict[str, Any]) -> None:
     for key, value in values.items():
-        if isinstance(value, dict):
-            value = ", ".join(f"{name} {count:,}" for name, count in value.items())
-        shown = f"{value:,}" if isinstance(value, int) else str(value)
+        if key == "types":
+            shown = ", ".join(f"{name} {count:,}" for name, count in value.items())
+        else:
+            shown = f"{value:,}" if isinstance(value, int) else str(value)
         out.print(f"{group:14}", f"{key:16}", shown)
 
 

@@ -223,7 +223,7 @@ class ModelInstance:
         return make_error(status, status_text, what, what_text, index, offset, need, subject)
 
     def _name(self, kind: int, number: int) -> str:
-        at = self.machine.function("isotok_name")(kind, number)
+        at = self.machine.function("isotok_name")(kind, number & 0xFFFFFFFF)
         view = self.machine.view
         end = at
         while view[end]:

@@ -33,8 +33,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         return _complain(f"{error}; the command line needs: pip install 'isotok[cli]'")
     try:
-        result = commands.main(arguments, prog_name="isotok", standalone_mode=False)
+        # Not commands.main(): it would turn a broken pipe into exit code 1.
+        arguments = sys.argv[1:] if arguments is None else arguments
+        with commands.make_context("isotok", list(arguments)) as context:
+            result = commands.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
     except click.ClickException as error:
         error.show()
         return EXIT_INPUT

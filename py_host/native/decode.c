@@ -150,7 +150,7 @@ PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (PyObject_GetBuffer(args[0], &view, PyBUF_C_CONTIGUOUS) < 0)
         return NULL;
     PyObject *result = NULL;
-    if ((uintptr_t)view.buf % sizeof(uint32_t) != 0)
+    if (view.len != 0 && (uintptr_t)view.buf % sizeof(uint32_t) != 0)
         PyErr_SetString(PyExc_ValueError, "the ids are not aligned to 4 bytes");
     else
         result = decode_ids(self, view.buf, (size_t)view.len / sizeof(uint32_t), raw);

@@ -188,7 +188,7 @@ PyObject *model_encode_into(PyObject *self, PyObject *const *args, Py_ssize_t co
     if (PyObject_GetBuffer(args[2], &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) < 0)
         return NULL;
     PyObject *result = NULL;
-    if ((uintptr_t)view.buf % sizeof(uint32_t) != 0)
+    if (view.len != 0 && (uintptr_t)view.buf % sizeof(uint32_t) != 0)
         PyErr_SetString(PyExc_ValueError, "the buffer is not aligned to 4 bytes");
     else
         result = encode_into(self, args[0], &view, flags);

@@ -17,9 +17,10 @@ from __future__ import annotations
 import ctypes
 import heapq
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from wire import Message, ModelError
 
@@ -33,6 +34,7 @@ FLT_MAX = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 RESET = 100000.0  # Unigram scores are re-centred beyond +-RESET
 MAX_USER_PREFIXES, MAX_RULE_PREFIXES = 64, 32  # matches that sentencepiece looks at
 MAX_RESPLIT_DEPTH = 100
+END = -1  # in a trie node: a key ends here
 
 
 def f32(value: float) -> float:
@@ -217,27 +219,29 @@ class Charsmap:
         return self.pool[value : self.pool.index(b"\0", value)], size
 
 
-def prefixes_of(keys: Sequence[bytes]) -> set[bytes]:
-    return {key[:size] for key in keys for size in range(1, len(key) + 1)}
+class Trie:
+    """Keys with values; finds all keys that start at a place in a text."""
 
+    def __init__(self, keys: Iterable[tuple[bytes, int]]) -> None:
+        self.root: dict[int, Any] = {}  # byte -> node; END -> value of the key that ends here
+        for key, value in keys:
+            node = self.root
+            for byte in key:
+                node = node.setdefault(byte, {})
+            node[END] = value
 
-class UserPieces:
-    """Longest USER_DEFINED piece at a position."""
-
-    def __init__(self, pieces: Sequence[bytes]) -> None:
-        self.pieces = set(pieces)
-        self.prefixes = prefixes_of(pieces)
+    def matches(self, text: bytes, at: int) -> Iterator[tuple[int, int]]:
+        """Yield (end of the key in the text, value), shorter keys first."""
+        node = self.root
+        while at < len(text) and (node := node.get(text[at])) is not None:
+            at += 1
+            if END in node:
+                yield at, node[END]
 
     def longest(self, text: bytes, at: int) -> int:
-        """Its size in bytes, 0 if none matches."""
-        longest = matches = 0
-        for end in range(at + 1, len(text) + 1):
-            if text[at:end] not in self.prefixes or matches == MAX_USER_PREFIXES:
-                break
-            if text[at:end] in self.pieces:
-                longest = end - at
-                matches += 1
-        return longest
+        """Size of the longest key, 0 if none matches; looks at 64 of them at most."""
+        found = list(islice(self.matches(text, at), MAX_USER_PREFIXES))
+        return found[-1][0] - at if found else 0
 
 
 @dataclass
@@ -247,7 +251,7 @@ class Normalizer:
     remove_extra_whitespaces: bool
     escape_whitespaces: bool
     space_as_suffix: bool
-    user: UserPieces
+    user: Trie
 
     def prefix(self, text: bytes, at: int) -> tuple[bytes, int]:
         """What the text at `at` becomes, and how many bytes of it that is."""
@@ -300,7 +304,7 @@ class Normalizer:
         return bytes(out), [*offsets, at]
 
 
-def read_normalizer(spec: Message, suffix: bool, user: UserPieces) -> Normalizer:
+def read_normalizer(spec: Message, suffix: bool, user: Trie) -> Normalizer:
     data = spec.bytes.get(2, b"")
     return Normalizer(
         Charsmap(data) if data else None,
@@ -320,17 +324,14 @@ Segments = list[tuple[bytes, int]]
 class Unigram:
     """Viterbi in float32 over the whole text."""
 
-    def __init__(self, vocabulary: Vocabulary, user: UserPieces) -> None:
+    def __init__(self, vocabulary: Vocabulary, user: Trie) -> None:
         pieces = vocabulary.pieces
         normal = [piece.score for piece in pieces if piece.kind == NORMAL]
         self.unk = vocabulary.unk
         self.unk_score = f32(min(normal, default=FLT_MAX) - 10)
-        self.prefixes = prefixes_of(list(vocabulary.visible))
-        self.weights = {
-            text: (self.weight(pieces[index]), index)
-            for text, index in vocabulary.visible.items()
-            if pieces[index].kind != UNUSED
-        }
+        self.weights = [self.weight(piece) for piece in pieces]
+        usable = [(key, i) for key, i in vocabulary.visible.items() if pieces[i].kind != UNUSED]
+        self.trie = Trie(usable)
 
     @staticmethod
     def weight(piece: Piece) -> float:
@@ -358,14 +359,9 @@ class Unigram:
                         best[k] = f32(best[k] - base)
                 base = 0.0
             single = False
-            for end in range(at + 1, len(text) + 1):
-                key = text[at:end]
-                if key not in self.prefixes:
-                    break
-                if key in self.weights:
-                    weight, index = self.weights[key]
-                    offer(end, f32(weight + base), index)
-                    single |= end - at == size
+            for end, index in self.trie.matches(text, at):
+                offer(end, f32(self.weights[index] + base), index)
+                single |= end - at == size
             if not single:
                 offer(at + size, f32(self.unk_score + base), self.unk)
             at += size
@@ -379,7 +375,7 @@ class Unigram:
 class Char:
     """Every character, or user-defined piece, is a token. BPE and WORD build on it."""
 
-    def __init__(self, vocabulary: Vocabulary, user: UserPieces) -> None:
+    def __init__(self, vocabulary: Vocabulary, user: Trie) -> None:
         self.vocabulary = vocabulary
         self.user = user
 
@@ -506,11 +502,11 @@ class Reference:
         self.bos = self.vocabulary.special(trainer.bytes.get(46) or b"<s>", CONTROL)
         self.eos = self.vocabulary.special(trainer.bytes.get(47) or b"</s>", CONTROL)
         self.pad = self.vocabulary.special(trainer.bytes.get(48) or b"<pad>", CONTROL)
-        user = UserPieces([piece.text for piece in pieces if piece.kind == USER_DEFINED])
+        user = Trie((piece.text, 0) for piece in pieces if piece.kind == USER_DEFINED)
         self.normalizer = read_normalizer(normalizer, trainer.flag(24, False), user)
         self.denormalizer: Normalizer | None = None
         if denormalizer.bytes.get(2):
-            self.denormalizer = read_normalizer(denormalizer, False, UserPieces([]))
+            self.denormalizer = read_normalizer(denormalizer, False, Trie([]))
         segmenter = (Unigram, Bpe, Word, Char)[self.algorithm - 1]
         self.segmenter = segmenter(self.vocabulary, user)
 

@@ -91,7 +91,7 @@ def texts_for(name: str, pieces: list[bytes]) -> Iterator[bytes]:
 
 
 SPECIAL_TEXTS: dict[str, list[bytes]] = {
-    "uni_long": [b"a" * size for size in (254, 255, 256, 299, 300, 301, 600, 7998, 7999, 8300)]
+    "uni_long": [b"a" * size for size in (254, 255, 256, 299, 300, 301, 600, 8000)]
     + ["é".encode() * size for size in (126, 127, 128, 129, 255)],
     "uni_recentre": [b"ab" * 30 + b"c" * 9 + b"aab" * 9, b"c" * 40, b"aba" * 20 + b"cab" * 20],
     "uni_infinite": [

@@ -105,11 +105,11 @@ def test_every_piece(model: str, backend: str, opened: Opener) -> None:
         assert score == piece.score or (score != score and piece.score != piece.score)
 
 
-@pytest.mark.parametrize("model", sorted(REFUSED))
-def test_divergence(model: str, backend: str) -> None:
+def test_divergences(backend: str) -> None:
     """A known divergence is still one: else its row must go."""
-    with pytest.raises(isotok.TokenizerError):
-        isotok.load(path_of(model), backend=backend)
+    for model in REFUSED:
+        with pytest.raises(isotok.TokenizerError):
+            isotok.load(path_of(model), backend=backend)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file["name"])

@@ -50,7 +50,7 @@ class _Job:
         raise make_error(status, texts[0], what, texts[1], index, offset, need, "source")
 
     def _name(self, kind: int, number: int) -> str:
-        at = self.machine.function("isotok_build_name")(kind, number)
+        at = self.machine.function("isotok_build_name")(kind, number & 0xFFFFFFFF)
         view = self.machine.view
         end = at
         while view[end]:

@@ -1,0 +1,242 @@
+/* The lowest parts of the model compiler, each against a plain check: hash, sort, double
+ * array. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "double_array.h"
+#include "make_model.h"
+#include "sort.h"
+#include "xxh64.h"
+
+static uint32_t random_state = 12345;
+
+static uint32_t random_below(uint32_t limit)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)random_state * limit >> 32);
+}
+
+/* Memory for the parts; more than any of them needs. */
+static isotok__work work;
+static void *arena;
+
+static void reset_work(void)
+{
+    isotok__work_init(&work, arena, 64u << 20);
+}
+
+/* ---- XXH64: values from the reference implementation's documentation -------------- */
+
+static void test_xxh64(void)
+{
+    uint8_t bytes[256];
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)i;
+    }
+    CHECK(isotok__xxh64("", 0, 0) == 0xEF46DB3751D8E999u);
+    CHECK(isotok__xxh64("a", 1, 0) == 0xD24EC4F1A98C6E5Bu);
+    CHECK(isotok__xxh64("abc", 3, 0) == 0x44BC2CF5AD770999u);
+    CHECK(isotok__xxh64("Nobody inspects the spammish repetition", 39, 0) ==
+          0xFBCEA83C8A378BF1u);
+    /* every length takes another way through stripes and tail; one changed bit shows */
+    for (size_t size = 1; size < sizeof bytes; size++) {
+        uint64_t hash = isotok__xxh64(bytes, size, 0);
+        bytes[size - 1] ^= 1;
+        CHECK(isotok__xxh64(bytes, size, 0) != hash);
+        bytes[size - 1] ^= 1;
+    }
+}
+
+/* ---- Sort ------------------------------------------------------------------------ */
+
+static int compare_items(const isotok__sort_item *a, const isotok__sort_item *b,
+                         const uint8_t *pool, const uint32_t *ends)
+{
+    size_t a_size = ends[a->id] - a->begin;
+    size_t b_size = ends[b->id] - b->begin;
+    int order = memcmp(pool + a->begin, pool + b->begin, a_size < b_size ? a_size : b_size);
+    if (order != 0) {
+        return order;
+    }
+    return a_size != b_size ? (a_size < b_size ? -1 : 1) : a->id < b->id ? -1 : 1;
+}
+
+/* Random strings over the highest `letters` byte values. */
+typedef struct strings {
+    uint8_t *pool;
+    uint32_t *ends;
+    isotok__sort_item *items, *spare;
+    uint32_t count;
+} strings;
+
+static strings make_strings(uint32_t count, uint32_t letters, uint32_t max_size)
+{
+    strings s = { calloc((size_t)count * max_size + 1, 1), calloc(count + 1, sizeof *s.ends),
+                  calloc(count + 1, sizeof *s.items), calloc(count + 1, sizeof *s.spare), count };
+    uint32_t at = 0;
+    for (uint32_t id = 0; id < count; id++) {
+        uint32_t begin = at;
+        for (uint32_t i = random_below(max_size) + 1; i > 0; i--) {
+            s.pool[at++] = (uint8_t)(255 - random_below(letters));
+        }
+        s.ends[id] = at;
+        s.items[id] =
+            (isotok__sort_item){ isotok__prefix_of(s.pool + begin, at - begin), begin, id };
+    }
+    isotok__sort(s.items, s.spare, count, s.pool, s.ends);
+    return s;
+}
+
+static void free_strings(strings *s)
+{
+    free(s->pool);
+    free(s->ends);
+    free(s->items);
+    free(s->spare);
+}
+
+static void test_sort_of(uint32_t count, uint32_t letters, uint32_t max_size)
+{
+    strings s = make_strings(count, letters, max_size);
+    bool ok = true;
+    for (uint32_t i = 1; i < count; i++) {
+        ok &= compare_items(&s.items[i - 1], &s.items[i], s.pool, s.ends) < 0;
+    }
+    CHECK(ok);
+    free_strings(&s);
+}
+
+static void test_sort(void)
+{
+    static const uint32_t counts[] = { 0, 1, 2, 11, 12, 13, 24, 25, 1000, 5000 };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        test_sort_of(counts[i], 1, 40);
+        test_sort_of(counts[i], 2, 30);
+        test_sort_of(counts[i], 255, 12);
+    }
+}
+
+/* ---- Double array ---------------------------------------------------------------- */
+
+typedef struct key_set {
+    uint8_t *text;
+    uint32_t *ends;
+    isotok__keys keys;
+} key_set;
+
+/* Distinct sorted random keys. */
+static key_set make_keys(uint32_t count, uint32_t letters, uint32_t max_size)
+{
+    strings s = make_strings(count, letters, max_size);
+    key_set set = { calloc((size_t)count * max_size + 1, 1), calloc(count + 1, sizeof *set.ends),
+                    { 0 } };
+    uint32_t at = 0;
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || !isotok__sort_same(&s.items[i - 1], &s.items[i], s.pool, s.ends)) {
+            uint32_t size = s.ends[s.items[i].id] - s.items[i].begin;
+            memcpy(set.text + at, s.pool + s.items[i].begin, size);
+            at += size;
+            set.ends[made++] = at;
+        }
+    }
+    set.keys = (isotok__keys){ .text = set.text, .ends = set.ends, .count = made };
+    free_strings(&s);
+    return set;
+}
+
+/* Distinct prefixes of all keys, the empty one included. */
+static uint32_t count_nodes(const isotok__keys *keys)
+{
+    uint32_t nodes = 1;
+    for (uint32_t i = 0; i < keys->count; i++) {
+        uint32_t begin = isotok__key_begin(keys, i);
+        uint32_t before = i > 0 ? isotok__key_begin(keys, i - 1) : 0;
+        uint32_t limit = i > 0 ? begin - before : 0;
+        uint32_t shared = 0;
+        while (shared < limit && shared < keys->ends[i] - begin &&
+               keys->text[before + shared] == keys->text[begin + shared]) {
+            shared++;
+        }
+        nodes += keys->ends[i] - begin - shared;
+    }
+    return nodes;
+}
+
+/* No two nodes share a base, no walk leaves the array, only real children are found. */
+static void check_structure(const isotok__trie *trie, uint32_t expected_nodes)
+{
+    uint8_t *is_base = calloc(trie->slots, 1);
+    uint32_t children = 0;
+    bool ok = trie->slots % 256 == 0 && trie->slots > 0;
+    for (uint32_t slot = 0; slot < trie->slots; slot++) {
+        uint32_t base = trie->nodes[slot].link >> 8;
+        ok &= base < trie->slots && (base == 0 || !is_base[base]);
+        if (base < trie->slots) {
+            is_base[base] = 1;
+        }
+    }
+    for (uint32_t slot = 0; slot < trie->slots; slot++) {
+        uint32_t label = trie->nodes[slot].link & 0xFF;
+        if (slot < 256) {
+            ok &= label != slot;   /* the sink */
+            ok &= !is_base[slot] || slot == 0;
+        } else if (is_base[slot ^ label]) {
+            children++;
+        } else {
+            ok &= trie->nodes[slot].link >> 8 == 0 && trie->nodes[slot].value == 0xFFFFFFFFu;
+        }
+    }
+    CHECK(ok);
+    CHECK(children + 1 == expected_nodes);
+    free(is_base);
+}
+
+static void test_trie_of(uint32_t count, uint32_t letters, uint32_t max_size)
+{
+    key_set set = make_keys(count, letters, max_size);
+    isotok__trie trie;
+    bool ok = true;
+    reset_work();
+    if (CHECK(isotok__double_array_build(&work, &set.keys, &trie) == ISOTOK_OK)) {
+        uint32_t values = 0;
+        for (uint32_t i = 0; i < set.keys.count; i++) {
+            uint32_t begin = isotok__key_begin(&set.keys, i);
+            uint32_t slot = isotok__trie_walk(trie.nodes, 0, set.text + begin, set.ends[i] - begin);
+            ok &= slot != ISOTOK_NO_SLOT && trie.nodes[slot].value == i;
+        }
+        for (uint32_t slot = 0; slot < trie.slots; slot++) {
+            values += trie.nodes[slot].value != 0xFFFFFFFFu;
+        }
+        CHECK(ok);
+        CHECK(values == set.keys.count);
+        check_structure(&trie, count_nodes(&set.keys));
+        /* nine in ten slots are nodes, but for the sink and a few blocks; where most nodes
+         * have half of all bytes as children, no two fit into a block */
+        CHECK(letters == 255 || trie.slots < count_nodes(&set.keys) * 10ull / 9 + 256 * 24);
+    }
+    free(set.text);
+    free(set.ends);
+}
+
+static void test_double_array(void)
+{
+    static const uint32_t counts[] = { 0, 1, 2, 255, 256, 3000, 40000 };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        test_trie_of(counts[i], 1, 300);
+        test_trie_of(counts[i], 3, 20);
+        test_trie_of(counts[i], 30, 9);
+        test_trie_of(counts[i], 255, 3);
+        test_trie_of(counts[i], 255, 2);
+    }
+}
+
+int main(void)
+{
+    arena = aligned_memory(64u << 20);
+    test_xxh64();
+    test_sort();
+    test_double_array();
+    free(arena);
+    return test_result();
+}

@@ -1,0 +1,125 @@
+"""What only the extension module has: its sessions, its int objects, its buffers."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import isotok
+import numpy as np
+import pytest
+from isotok import _native
+from isotok.compile import compile_buffer
+from support.toy import HELLO, toy_model
+
+
+@pytest.fixture
+def model() -> _native.Model:
+    return _native.open(compile_buffer(toy_model(), "blob", backend="native"), 0)
+
+
+def test_sessions_are_kept_and_trimmed(model: _native.Model) -> None:
+    assert model.sessions() == []
+    model.encode("hello", False, False, 0)
+    (normal,) = model.sessions()
+    assert normal < 1 << 20
+    assert model.encode("x" * 3_000_000, False, False, 0)
+    assert model.encode_ids("hello " * 500_000, 0, 0)
+    assert model.sessions() == [normal]
+
+
+def test_one_session_for_each_call_at_a_time(model: _native.Model) -> None:
+    start = threading.Barrier(20)
+
+    def work() -> None:
+        start.wait()
+        for _ in range(20):
+            model.encode("hello " * 2000, False, False, 0)
+
+    threads = [threading.Thread(target=work) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 1 <= len(model.sessions()) <= 16
+
+
+def test_ints_are_shared(model: _native.Model) -> None:
+    """One int object per id and model, where there is a global lock."""
+    text = "hello " * 1000
+    before = sys.getrefcount(HELLO)
+    lists = [model.encode(text, False, False, 0) for _ in range(10)]
+    assert lists == [[HELLO] * 1000] * 10
+    del lists
+    assert sys.getrefcount(HELLO) - before < 10
+
+
+def test_lists_do_not_leak(model: _native.Model) -> None:
+    big = 300_000  # beyond the ints that Python itself keeps
+    pieces = [f"▁p{i}" for i in range(400)]
+    del big, pieces
+    before = sys.getallocatedblocks()
+    for _ in range(200):
+        model.encode("hello world wörld " * 50, True, True, 0)
+        model.encode_spans("hello wörld " * 50, 0, 1)
+        model.encode_ids("hello", 0, 0)
+        model.encode_batch(("hello", b"world"), 0, 0, True)
+        model.encode_batch(("hello", b"world"), 0, 0, False)
+        model.normalize("hello", 0, 1, True)
+        model.decode([HELLO, 0], False)
+        model.decode_pieces(("hello", b"x"))
+        model.piece(HELLO)
+        with pytest.raises(isotok.TokenIdError):
+            model.decode([99], True)
+        with pytest.raises(TypeError):
+            model.encode(None, False, False, 0)  # type: ignore[arg-type]
+    assert sys.getallocatedblocks() - before < 200
+
+
+def test_the_lock_is_released(model: _native.Model) -> None:
+    """While one thread encodes a long text, another one goes on."""
+    text = b"x" * 40_000_000
+    done = threading.Event()
+    ticks = 0
+
+    def work() -> None:
+        model.count(text, 0, 0)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0)
+    thread.join()
+    assert ticks > 10
+
+
+def test_buffer(model: _native.Model) -> None:
+    buffer = model.encode_ids("hello hello", 0, 0)
+    view = memoryview(buffer)
+    assert (len(buffer), view.nbytes, view.readonly, view.format) == (8, 8, False, "B")
+    assert np.frombuffer(buffer, np.uint32).ctypes.data % 64 == 0
+    with pytest.raises(TypeError):
+        _native.Buffer()
+    with pytest.raises(TypeError):
+        _native.Model()
+
+
+def test_memory_that_is_not_aligned() -> None:
+    blob = compile_buffer(toy_model(), "blob", backend="native")
+    shifted = memoryview(bytearray(len(memoryview(blob)) + 128))
+    start = next(i for i in range(1, 65) if np.frombuffer(shifted[i:], np.uint8).ctypes.data % 64 == 8)
+    view = shifted[start : start + len(memoryview(blob))]
+    view[:] = memoryview(blob)
+    with pytest.raises(isotok.TokenizerError, match="aligned") as caught:
+        _native.open(view, 0)
+    assert caught.value.status is isotok.Status.E_ALIGNMENT
+
+
+@pytest.mark.parametrize("wrong", [(), (1,), ("x", 2, 3, 4, 5)])
+def test_numbers_of_arguments(model: _native.Model, wrong: tuple[object, ...]) -> None:
+    for name in ("encode", "encode_ids", "encode_spans", "encode_batch", "count", "normalize"):
+        with pytest.raises(TypeError, match="arguments"):
+            getattr(model, name)(*wrong)
