@@ -20,6 +20,7 @@ usage: ./build.sh VERB [ARGUMENT …]
   setup                 install what is missing: Debian packages, .venv
   gen [--check]         write the generated files (or only compare)
   build [PART …]        native, wasm, wasm-second, py; without PART: native wasm py
+  build fuzz            the libFuzzer targets, in build/fuzz/tests
   build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
   check                 formatters, linters, types, layers, generated files; < 20 s
   test [NAME …]         all that CI runs, or the named parts (test --list)
@@ -86,8 +87,9 @@ build_parts() { # part…
             "$VENV_PYTHON" wasm/check.py --no-toolchain build/wasm-second
             ;;
         py) build_py ;;
+        fuzz) build_fuzz ;;
         *)
-            echo "build.sh: unknown part $part (native wasm wasm-second py)" >&2
+            echo "build.sh: unknown part $part (native wasm wasm-second py fuzz)" >&2
             return 2
             ;;
         esac

@@ -24,7 +24,7 @@ extension = Extension(
     depends=sorted(str(path) for folder in FOLDERS for path in Path(folder).glob("*.h")),
     include_dirs=["core/include", "core/src", "core/build", "core/platform"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if limited else [],
-    extra_compile_args=Path("core/cflags.txt").read_text("utf-8").split(),
+    extra_compile_args=[*Path("core/cflags.txt").read_text("utf-8").split(), "-g0"],
     py_limited_api=limited,
     optional=True,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -235,17 +236,18 @@ def check_no_globals(paths: list[Path]) -> Iterator[str]:
 
 
 def tree_files() -> list[Path]:
-    """Files that git tracks or would track."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode == 0:
-        names = [name for name in done.stdout.split("\0") if name]
-        return sorted({ROOT / name for name in names if (ROOT / name).is_file()})
-    skipped = {"build", ".venv", ".git", "node_modules"}
+    """Files that git tracks or would track; without git, all but those made by build.sh."""
+    if shutil.which("git") and (ROOT / ".git").exists():
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 0:
+            names = {name for name in done.stdout.split("\0") if name}
+            return sorted(ROOT / name for name in names if (ROOT / name).is_file())
+    made = {"build", ".venv", ".git", "node_modules", "__pycache__"}
     return sorted(
         path
         for path in ROOT.rglob("*")
-        if path.is_file() and skipped.isdisjoint(path.relative_to(ROOT).parts)
+        if path.is_file() and not (made & {*path.relative_to(ROOT).parts[:1], path.parent.name})
     )
 
 

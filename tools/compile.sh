@@ -133,6 +133,7 @@ variant_command() { # name
     case $1 in
     debug) echo "${CC:-gcc} $common -g -O1 -DISOTOK_DEBUG" ;;
     asan) echo "clang-19 $common $sanitize -fno-omit-frame-pointer -DISOTOK_DEBUG" ;;
+    fuzz) echo "clang-19 $common $sanitize -fsanitize=fuzzer-no-link -DISOTOK_DEBUG" ;;
     # Emulated without a root file system of their own, hence static.
     aarch64) echo "aarch64-linux-gnu-gcc $common -static" ;;
     s390x) echo "s390x-linux-gnu-gcc $common -static" ;;
@@ -146,24 +147,42 @@ variant_command() { # name
 # The C tests, linked with the libraries of a variant: build/NAME/tests/PROGRAM for each
 # tests/c/test_*.c and tests/c/bigendian_*.c; the other files there are shared by all.
 build_c_tests() { # name
-    local name=$1 command sources objects shared=() source program
-    command=$(variant_command "$name")
-    build_static "$name" "$command"
-    mapfile -t sources < <(c_sources tests/c)
-    compile_objects "build/$name/tests" "$command $BUILD_INCLUDES -Icore/platform -Itests/c" \
-        "${sources[@]}"
-    mapfile -t objects < <(objects_from "build/$name/tests" tests/c)
-    for source in "${objects[@]}"; do
-        case $source in */tests_c_test_* | */tests_c_bigendian_*) ;; *) shared+=("$source") ;; esac
+    build_static "$1" "$(variant_command "$1")"
+    build_programs "$1" tests/c '^(test|bigendian)_' "$(variant_command "$1")"
+}
+
+# The libFuzzer targets: build/fuzz/tests/TARGET for each tests/fuzz/fuzz_*.c.
+build_fuzz() {
+    build_static fuzz "$(variant_command fuzz)"
+    build_programs fuzz tests/fuzz '^fuzz_' "$(variant_command fuzz)" -fsanitize=fuzzer
+}
+
+# Links each source of the folder whose name matches with all that do not.
+build_programs() { # variant folder pattern command link-flag…
+    local name=$1 folder=$2 pattern=$3 command=$4 sources source shared=() programs=() program
+    shift 4
+    mapfile -t sources < <(c_sources "$folder")
+    [ ${#sources[@]} -gt 0 ] || {
+        echo "build.sh: no C files in $folder" >&2
+        return 1
+    }
+    compile_objects "build/$name/tests" \
+        "$command $BUILD_INCLUDES -Icore/platform -Itests/c -I$folder" "${sources[@]}"
+    for source in "${sources[@]}"; do
+        if [[ ${source##*/} =~ $pattern ]]; then
+            programs+=("$source")
+        else
+            shared+=("$(object_of "build/$name/tests" "$source")")
+        fi
     done
-    for source in "${objects[@]}"; do
-        case $source in */tests_c_test_* | */tests_c_bigendian_*) ;; *) continue ;; esac
-        program=${source##*/tests_c_}
-        program=build/$name/tests/${program%.o}
+    for source in "${programs[@]}"; do
+        program=${source##*/}
+        program=build/$name/tests/${program%.c}
+        source=$(object_of "build/$name/tests" "$source")
         # shellcheck disable=SC2086 # the command is several words
         link_if_stale "$program" "$source" "${shared[@]}" "build/$name/libisotok.a" \
-            "build/$name/libisotok_build.a" -- $command -o "$program" "$source" "${shared[@]}" \
-            "build/$name/libisotok_build.a" "build/$name/libisotok.a" -lpthread
+            "build/$name/libisotok_build.a" -- $command "$@" -o "$program" "$source" \
+            "${shared[@]}" "build/$name/libisotok_build.a" "build/$name/libisotok.a" -lpthread
     done
 }
 

@@ -83,6 +83,7 @@ PARTS: dict[str, list[list[str]]] = {
     "bigendian": [build("variant", "s390x"), programs("s390x", "bigendian_*", "qemu-s390x-static")],
     "vectors": [build("native", "wasm", "py"), pytest("tests/vectors")],
     "py": [build("native", "wasm", "py"), pytest("tests/py")],
+    "wheel": [build("py"), [sys.executable, "tools/check_wheel.py"]],
     "typing": [[sys.executable, "-m", "mypy", "tests/typing"], ["pyright", "tests/typing"]],
 }
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from emit_c import emit_c
 from emit_python import emit_python
+from emit_typescript import emit_typescript
 from reflection import read_schema
 
 FORMAT = Path(__file__).resolve().parent
@@ -43,6 +44,7 @@ def main() -> int:
     outputs = {
         ROOT / "core/src/blob_gen.h": emit_c(schema, features),
         ROOT / "py_host/isotok/_blob_gen.py": emit_python(schema, features),
+        ROOT / "web/src/blob_gen.ts": emit_typescript(schema, features),
     }
     stale = [
         path

@@ -4,8 +4,8 @@
  * ALGORITHM   The text is cut where no piece can span (cuts.h). A chunk that is a piece
  *             which its own merges rebuild (the blob's *direct* bit, computed offline by
  *             running them) is one token. Else: short chunks scan for the best pair in
- *             an array; long ones keep a binary heap of rank << 32 | symbol, whose entries
- *             are checked when popped. A symbol keeps the trie slot of its text, so that a
+ *             an array; long ones keep a priority queue (bpe_queue.h), whose entries are
+ *             checked when popped. A symbol keeps the trie slot of its text, so that a
  *             pair costs one walk over the right symbol's bytes.
  * COMPLEXITY  O(n log n) for a chunk of n bytes, times the longest piece for hostile tries.
  * SOURCE      Sennrich 2016 (arXiv:1508.07909); rules of sentencepiece 0.2.3. */
@@ -92,7 +92,7 @@ static bool split_short(struct chunk *c, uint32_t size)
 }
 
 static void segment_chunk(const isotok_model *model, const uint8_t *text, uint32_t size,
-                          const struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+                          struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     struct chunk c;
     c.model = model;
@@ -135,7 +135,7 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
 }
 
 void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
-                 const struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+                 struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     const struct isotok__trie_node *trie = model->blob.trie;
     uint32_t p = 0;

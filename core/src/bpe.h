@@ -6,7 +6,7 @@
 
 /* Segments text[0..size), which begins and ends at cuts, appending to `tokens`. */
 void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
-                 const struct isotok__bpe_work *work, struct isotok__tokens *tokens);
+                 struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
 /* Forgets the merges of UNUSED pieces: call at the start of a text. */
 void isotok__bpe_forget(const struct isotok__bpe_work *work);

@@ -1,4 +1,4 @@
-/* L3: BPE over chunks of any length, by a binary heap. See bpe.c.
+/* L3: BPE over chunks of any length, by a priority queue of pairs. See bpe.c, bpe_queue.h.
  *
  * An UNUSED piece may be made by merges but is split back into the two symbols that were
  * last recorded for its text, recursively; the records live in a hash table keyed by id
@@ -21,39 +21,12 @@ uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint
     return isotok__trie_walk(model->blob.trie, 0, text, *out_length);
 }
 
-/* ---- The heap: smallest rank, then leftmost, on top ------------------------------- */
-
 struct merger {
     const isotok_model *model;
     const uint8_t *text;
-    const struct isotok__bpe_work *w;
-    uint32_t size, heap_count;
+    struct isotok__bpe_work *w;
+    uint32_t size;
 };
-
-static void heap_push(struct merger *m, uint64_t entry)
-{
-    uint64_t *heap = m->w->heap;
-    uint32_t i = m->heap_count++;
-    while (i > 0 && heap[(i - 1) / 2] > entry) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = entry;
-}
-
-static uint64_t heap_pop(struct merger *m)
-{
-    uint64_t *heap = m->w->heap, top = heap[0], last = heap[--m->heap_count];
-    uint32_t i = 0, child;
-    while ((child = 2 * i + 1) < m->heap_count) {
-        if (child + 1 < m->heap_count && heap[child + 1] < heap[child]) child++;
-        if (heap[child] >= last) break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = last;
-    return top;
-}
 
 /* ---- Records of UNUSED merges ------------------------------------------------------ */
 
@@ -128,71 +101,72 @@ void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t 
 
 /* ---- Merging ----------------------------------------------------------------------- */
 
+/* Rank of the pair that begins with the symbol at `left`, or ISOTOK__NO_RANK. */
+static uint32_t pair_rank(const struct merger *m, uint32_t left, uint32_t *out_merged)
+{
+    const struct isotok__symbol *symbols = m->w->symbols;
+    uint32_t right = left + symbols[left].size;
+    if (symbols[left].node == ISOTOK__GONE || right >= m->size) return ISOTOK__NO_RANK;
+    return isotok__bpe_rank(m->model, m->text, symbols[left].node, left, symbols[right].node, right,
+                            right + symbols[right].size, out_merged);
+}
+
 static void offer_pair(struct merger *m, uint32_t left)
 {
-    const struct isotok__bpe_work *w = m->w;
-    uint32_t right, rank, merged = 0;
-    if (left == NONE || (right = w->next[left]) == NONE) return;
-    rank = isotok__bpe_rank(m->model, m->text, w->node[left], w->position[left], w->node[right],
-                            w->position[right],
-                            w->next[right] == NONE ? m->size : w->position[w->next[right]], &merged);
+    uint32_t merged = 0, rank = pair_rank(m, left, &merged);
     if (rank == ISOTOK__NO_RANK) return;
-    heap_push(m, (uint64_t)rank << 32 | left);
-    record_split(m, merged, w->position[right] - w->position[left]);
+    isotok__queue_push(&m->w->queue, rank, left);
+    record_split(m, merged, m->w->symbols[left].size);
 }
 
-/* Whether the popped entry is still what its pair is worth; then the merged slot. */
-static bool still_valid(const struct merger *m, uint32_t left, uint32_t rank, uint32_t *out_merged)
+static void set_symbol(struct merger *m, uint32_t begin, uint32_t size, uint32_t node)
 {
-    const struct isotok__bpe_work *w = m->w;
-    uint32_t right;
-    if (w->position[left] == NONE || (right = w->next[left]) == NONE) return false;
-    return isotok__bpe_rank(m->model, m->text, w->node[left], w->position[left], w->node[right],
-                            w->position[right],
-                            w->next[right] == NONE ? m->size : w->position[w->next[right]],
-                            out_merged) == rank;
+    m->w->symbols[begin + size - 1].size = size;
+    m->w->symbols[begin].size = size;
+    m->w->symbols[begin].node = node;
 }
 
+/* Merges the symbol at `left` with the next one into the piece at slot `merged`. */
+static void merge(struct merger *m, uint32_t left, uint32_t merged)
+{
+    struct isotok__symbol *symbols = m->w->symbols;
+    uint32_t right = left + symbols[left].size;
+    uint32_t size = symbols[left].size + symbols[right].size;
+    symbols[right].node = ISOTOK__GONE;
+    set_symbol(m, left, size, merged);
+    if (left > 0) offer_pair(m, left - symbols[left - 1].size);
+    offer_pair(m, left);
+}
+
+/* Splits the text into symbols and offers their pairs; returns how many symbols. */
 static uint32_t split_long(struct merger *m)
 {
-    const struct isotok__bpe_work *w = m->w;
-    uint32_t count = 0, p = 0;
-    while (p < m->size) {
-        uint32_t length;
-        w->node[count] = isotok__bpe_symbol(m->model, m->text + p, m->size - p, &length);
-        w->position[count] = p;
-        w->previous[count] = count == 0 ? NONE : count - 1;
-        w->next[count] = count + 1;
-        count++;
-        p += length;
+    uint32_t count = 0, p = 0, length;
+    for (; p < m->size; p += length, count++) {
+        uint32_t node = isotok__bpe_symbol(m->model, m->text + p, m->size - p, &length);
+        set_symbol(m, p, length, node);
     }
-    w->next[count - 1] = NONE;
     return count;
 }
 
 void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size,
-                      const struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+                      struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
-    struct merger m = {model, text, work, size, 0};
-    uint32_t count = split_long(&m), i, merged = 0;
-    for (i = 0; i + 1 < count; i++) offer_pair(&m, i);
-    while (m.heap_count > 0) {
-        uint64_t top = heap_pop(&m);
-        uint32_t left = (uint32_t)top, right;
-        if (!still_valid(&m, left, (uint32_t)(top >> 32), &merged)) continue;
-        right = work->next[left];
-        work->node[left] = merged;
-        work->next[left] = work->next[right];
-        if (work->next[left] != NONE) work->previous[work->next[left]] = left;
-        work->position[right] = NONE;
-        offer_pair(&m, work->previous[left]);
-        offer_pair(&m, left);
+    struct merger m = {model, text, work, size};
+    const struct isotok__symbol *symbols = work->symbols;
+    uint32_t p, merged = 0;
+    uint64_t top;
+    isotok__queue_begin(&work->queue, split_long(&m));
+    for (p = 0; p < size; p += symbols[p].size) offer_pair(&m, p);
+    while (isotok__queue_pop(&work->queue, &top)) {
+        /* an entry is stale unless its pair is still worth the same */
+        if (pair_rank(&m, (uint32_t)top, &merged) == (uint32_t)(top >> 32))
+            merge(&m, (uint32_t)top, merged);
     }
-    for (i = 0; i != NONE; i = work->next[i]) {
-        uint32_t end = work->next[i] == NONE ? size : work->position[work->next[i]];
-        if (model->unused_count == 0 || work->node[i] == ISOTOK__FROZEN)
-            isotok__bpe_token(model, text, work->position[i], end, work->node[i], tokens);
+    for (p = 0; p < size; p += symbols[p].size) {
+        if (model->unused_count == 0 || symbols[p].node == ISOTOK__FROZEN)
+            isotok__bpe_token(model, text, p, p + symbols[p].size, symbols[p].node, tokens);
         else
-            push_split(model, work, text, work->position[i], end, work->node[i], tokens);
+            push_split(model, work, text, p, p + symbols[p].size, symbols[p].node, tokens);
     }
 }

@@ -8,6 +8,7 @@
 #define ISOTOK__NO_RANK 0xFFFFFFFFu
 #define ISOTOK__NOT_DIRECT 0x80000000u
 #define ISOTOK__FROZEN 0xFF000000u /* node of a user-defined symbol: never merged */
+#define ISOTOK__GONE 0xFF000001u   /* node where a symbol began that is part of another now */
 
 ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
 {
@@ -29,7 +30,7 @@ ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t
 {
     const struct isotok__trie_node *trie = model->blob.trie;
     uint32_t slot = node_a, value;
-    if (node_a == ISOTOK_NO_SLOT || node_a == ISOTOK__FROZEN || node_b == ISOTOK__FROZEN ||
+    if (node_a == ISOTOK_NO_SLOT || node_a >= ISOTOK__FROZEN || node_b == ISOTOK__FROZEN ||
         end - a > model->blob.max_piece_bytes)
         return ISOTOK__NO_RANK;
     for (; b < end; b++) {
@@ -52,6 +53,6 @@ void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t 
 
 /* Segments a chunk of any length. */
 void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size,
-                      const struct isotok__bpe_work *work, struct isotok__tokens *tokens);
+                      struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
 #endif

@@ -29,11 +29,11 @@ static uint32_t splits_size(const struct isotok_model *model)
 
 static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint32_t splits)
 {
-    s->bpe.position = carve(c, n + 1, sizeof(uint32_t));
-    s->bpe.node = carve(c, n, sizeof(uint32_t));
-    s->bpe.previous = carve(c, n, sizeof(uint32_t));
-    s->bpe.next = carve(c, n, sizeof(uint32_t));
-    s->bpe.heap = carve(c, 2 * n + 2, sizeof(uint64_t));
+    s->bpe.symbols = carve(c, n, sizeof(struct isotok__symbol));
+    s->bpe.queue.capacity = (uint32_t)isotok__queue_entries(n);
+    s->bpe.queue.entries = carve(c, isotok__queue_entries(n), sizeof(uint64_t));
+    s->bpe.queue.lists = carve(c, ISOTOK__QUEUE_LISTS, sizeof(struct isotok__queue_list));
+    s->bpe.queue.order = carve(c, ISOTOK__QUEUE_LISTS / 2 + 2, sizeof(uint32_t));
     s->bpe.splits = carve(c, (size_t)splits * 2, sizeof(uint32_t));
     s->bpe.splits_mask = splits ? splits - 1 : 0;
 }

@@ -8,6 +8,7 @@
 #define ISOTOK_SESSION_H
 
 #include "blob.h"
+#include "bpe_queue.h"
 #include "normalize.h"
 
 /* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text.
@@ -25,11 +26,16 @@ struct isotok__unigram_work {
     uint32_t *start;   /* [capacity + 1] wide only */
 };
 
+/* A symbol of a long chunk lies at the index of its first byte; its length also at that of
+ * its last byte, so that both neighbours are found without links. */
+struct isotok__symbol {
+    uint32_t node;           /* trie slot of its text, see bpe_long.h */
+    uint32_t size;           /* bytes */
+};
+
 struct isotok__bpe_work {
-    uint32_t *position; /* [capacity + 1] of each symbol; then the end */
-    uint32_t *node;     /* [capacity] trie slot of the symbol's text, see bpe.c */
-    uint32_t *previous, *next;
-    uint64_t *heap;     /* [2 * capacity] rank << 32 | symbol */
+    struct isotok__symbol *symbols; /* [capacity] */
+    struct isotok__queue queue;
     uint32_t *splits;   /* hash table of UNUSED merges: pairs {id + 1, left length} */
     uint32_t splits_mask;
 };

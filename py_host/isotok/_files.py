@@ -8,7 +8,6 @@ import stat
 from io import FileIO
 from typing import TYPE_CHECKING, Final, Literal
 
-from isotok import _blob_gen as blob
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -16,7 +15,11 @@ if TYPE_CHECKING:
 
 Kind = Literal["blob", "packed", "source"]
 
-_PACKED: Final = 1 << blob.FEATURES["packed"]
+# As in _blob_gen.py, which takes too long to import for these; a test compares them.
+MAGIC: Final = b"ISTK"
+HEADER_SIZE: Final = 64
+FEATURES_OFFSET: Final = 24
+PACKED_BIT: Final = 63
 
 
 def kind_of(head: bytes) -> Kind:
@@ -40,11 +43,10 @@ def kind_of(head: bytes) -> Kind:
     >>> kind_of(b"\n\x0e\n")
     'source'
     """
-    if head[:4] != blob.IDENTIFIER:
+    if head[:4] != MAGIC:
         return "source"
-    at = blob.HEADER_FEATURES
-    features = int.from_bytes(head[at : at + 8], "little")
-    return "packed" if features & _PACKED else "blob"
+    features = int.from_bytes(head[FEATURES_OFFSET : FEATURES_OFFSET + 8], "little")
+    return "packed" if features >> PACKED_BIT & 1 else "blob"
 
 
 def open_file(path: str | os.PathLike[str]) -> FileIO:
@@ -156,7 +158,7 @@ class FileSource:
     def fill(self, target: memoryview) -> None:
         """Write the whole blob to `target`."""
         read_into(self._file, target, self._path)
-        header = bytes(target[: blob.HEADER_SIZE])
+        header = bytes(target[:HEADER_SIZE])
         if self._header is None:
             self._header = header
         elif header != self._header:

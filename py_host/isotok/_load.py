@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from io import FileIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from isotok import _files
@@ -16,7 +15,7 @@ from isotok.errors import TokenizerError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-DEFAULT_MODEL: Final = Path(__file__).parent / "data" / "default.isotok-packed"
+DEFAULT_MODEL: Final = os.path.join(os.path.dirname(__file__), "data", "default.isotok-packed")
 
 _LEVELS: Final = {"safe": abi.VERIFY_SAFE, "full": abi.VERIFY_FULL}
 
@@ -118,11 +117,11 @@ def _options(
     )
 
 
-def _default_model() -> Path:
-    if not DEFAULT_MODEL.exists():
+def _default_model() -> str:
+    if not os.path.exists(DEFAULT_MODEL):
         raise TokenizerError(
             "the default model is not in this installation "
-            f"({DEFAULT_MODEL.name} is missing beside the package); give load() a path"
+            f"({os.path.basename(DEFAULT_MODEL)} is missing in the package); give load() a path"
         )
     return DEFAULT_MODEL
 

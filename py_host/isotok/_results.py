@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
     import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer
+
+    # To Python 3.11's type checkers a numpy array is no Buffer.
+    Ids: TypeAlias = Sequence[int] | Buffer | NDArray[np.integer[Any]]
+    Memory: TypeAlias = Buffer | NDArray[np.uint32]
 
 _ESCAPED = "[\udc80-\udcff]"
 
@@ -83,7 +89,7 @@ def replace_escaped(text: str) -> str:
     return text if text.isascii() else re.sub(_ESCAPED, "\ufffd", text)
 
 
-def numbers_of(ids: Sequence[int] | Buffer) -> list[int] | memoryview:
+def numbers_of(ids: Ids) -> list[int] | memoryview:
     """Bring ids into a form that every back end takes: a list, or uint32 memory.
 
     Parameters

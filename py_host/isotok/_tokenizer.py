@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import index
 from typing import (
     TYPE_CHECKING,
     Any,
     Final,
     Literal,
-    NoReturn,
     Self,
     SupportsIndex,
     cast,
@@ -19,6 +17,7 @@ from typing import (
 
 from isotok import _layout_gen as abi
 from isotok._batch import encode_batch
+from isotok._gone import CLOSED, NEVER_OPENED, Gone
 from isotok._info import Info, PieceType, info_of
 from isotok._results import (
     Batch,
@@ -31,7 +30,7 @@ from isotok._results import (
     replace_escaped,
 )
 from isotok._text import PairPositions, has_pairs
-from isotok.errors import ClosedError, NotOpenError, TokenizerError
+from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from isotok._backend import Backend
+    from isotok._results import Ids, Memory
 
 Unit = Literal["codepoint", "byte", "utf16"]
 
@@ -47,23 +47,6 @@ _UNITS: Final = {
     "codepoint": abi.UNIT_CODEPOINT,
     "utf16": abi.UNIT_UTF16,
 }
-
-
-class _Gone:
-    """Stands where a back end was, or never came: every use is an error."""
-
-    def __init__(self, error: type[TokenizerError], message: str) -> None:
-        self._error = error
-        self._message = message
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise self._error(self._message)
-
-
-_CLOSED: Final = _Gone(ClosedError, "the tokenizer is closed; load the model again")
-_NEVER_OPENED: Final = _Gone(
-    NotOpenError, "the tokenizer was never opened; isotok.load() opens one"
-)
 
 
 def _unit(unit: str) -> int:
@@ -104,7 +87,7 @@ class Tokenizer:
     def __new__(cls) -> Self:
         """Make a tokenizer without a model; only `isotok.load` gives it one."""
         self = super().__new__(cls)
-        self._backend = cast("Backend", _NEVER_OPENED)
+        self._backend = cast("Backend", NEVER_OPENED)
         self._name = ""
         self._options = {}
         self._pieces = {}
@@ -174,7 +157,7 @@ class Tokenizer:
         return np.frombuffer(memoryview(ids), dtype=np.uint32)
 
     def encode_into(
-        self, buffer: Buffer, text: str | bytes, *, bos: bool = False, eos: bool = False
+        self, buffer: Memory, text: str | bytes, *, bos: bool = False, eos: bool = False
     ) -> int:
         """Encode a text into memory of the caller's.
 
@@ -203,7 +186,7 @@ class Tokenizer:
         >>> buffer[: tok.encode_into(buffer, "hello world")].tolist()
         [3, 4]
         """
-        view = memoryview(buffer)
+        view = memoryview(cast("Buffer", buffer))
         if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
             raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
         return self._backend.encode_into(text, _flags(bos, eos), view)
@@ -399,7 +382,7 @@ class Tokenizer:
 
     # -- decode -------------------------------------------------------------------
 
-    def decode(self, ids: Sequence[int] | Buffer) -> str:
+    def decode(self, ids: Ids) -> str:
         """Decode token ids to text.
 
         Parameters
@@ -419,7 +402,7 @@ class Tokenizer:
         """
         return self._backend.decode(numbers_of(ids), False)
 
-    def decode_bytes(self, ids: Sequence[int] | Buffer) -> bytes:
+    def decode_bytes(self, ids: Ids) -> bytes:
         """Decode token ids to bytes; byte pieces give their byte, well-formed or not.
 
         Examples
@@ -558,9 +541,9 @@ class Tokenizer:
 
     def close(self) -> None:
         """Let the model go; calls that are running end as usual. Closing twice is fine."""
-        if cast("object", self._backend) is _NEVER_OPENED:
+        if cast("object", self._backend) is NEVER_OPENED:
             self._backend.info()
-        self._backend = cast("Backend", _CLOSED)
+        self._backend = cast("Backend", CLOSED)
         self._pieces = {}
 
     def __enter__(self) -> Self:
@@ -583,13 +566,15 @@ class Tokenizer:
         self, protocol: SupportsIndex
     ) -> tuple[Callable[..., Tokenizer], tuple[Any, ...]]:
         """Pickle the bytes of the model (out of band from protocol 5 on) and the options."""
+        from pickle import PickleBuffer
+
         blob = self._backend.blob().toreadonly()
-        data = pickle.PickleBuffer(blob) if index(protocol) >= 5 else bytes(blob)
+        data = PickleBuffer(blob) if index(protocol) >= 5 else bytes(blob)
         return _restore, (data, self._options)
 
     def __repr__(self) -> str:
-        if isinstance(cast("object", self._backend), _Gone):
-            state = "closed" if cast("object", self._backend) is _CLOSED else "never opened"
+        if isinstance(cast("object", self._backend), Gone):
+            state = "closed" if cast("object", self._backend) is CLOSED else "never opened"
             return f"<isotok.Tokenizer, {state}>"
         info = self.info
         return f"<isotok.Tokenizer: {info.algorithm}, {info.vocab_size:,} pieces, {self._name}>"

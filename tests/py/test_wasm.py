@@ -37,7 +37,11 @@ def test_both_ways_to_call(call: str) -> None:
     native = isotok.load(byte_model(), backend="native")
     assert tok.encode_with_offsets(text) == native.encode_with_offsets(text)
     assert tok.decode(tok.encode(text)) == native.decode(native.encode(text))
-    assert tok.encode_batch([text, "", text], output="list") == [native.encode(text), [], native.encode(text)]
+    assert tok.encode_batch([text, "", text], output="list") == [
+        native.encode(text),
+        [],
+        native.encode(text),
+    ]
     with pytest.raises(TokenizerError, match="token id out of range"):
         tok.id_to_piece(10**6)
     with pytest.raises(TokenizerError, match="source: "):
@@ -48,11 +52,11 @@ def test_a_changed_private_interface_is_not_used(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("ISOTOK_WASM_CALL", raising=False)
     for broken in (lambda *_: 0, lambda *_: 1 / 0):
         monkeypatch.setattr(_wasmtime_call._Choice, "decided", False)
+        monkeypatch.setattr(_wasmtime_call._Choice, "unchecked", None)
         monkeypatch.setattr(_wasmtime_call, "load_unchecked", lambda broken=broken: broken)
         tok = wasm()
         assert tok._backend._free[0].machine._fast is None  # type: ignore[attr-defined]
         assert tok.encode("hello world") == IDS
-    monkeypatch.setattr(_wasmtime_call._Choice, "decided", False)
 
 
 def test_limits_on_memory(call: str) -> None:
@@ -66,15 +70,16 @@ def test_limits_on_memory(call: str) -> None:
 
 
 def test_limits_on_time(call: str) -> None:
-    tok = wasm(limits=Limits(fuel=3_000_000))
-    with pytest.raises(LimitError, match=r"limits\.fuel \(3000000\)") as caught:
+    blob = compile_model(byte_model())
+    tok = isotok.load(blob, limits=Limits(fuel=2_000_000))
+    with pytest.raises(LimitError, match=r"limits\.fuel \(2000000\)") as caught:
         tok.encode("hello wörld " * 20_000)
     assert caught.value.status is Status.E_TOO_LARGE
     assert tok.encode("hello world") == IDS, "the next call has a new instance and new fuel"
     for _ in range(50):
         assert tok.encode("hello world") == IDS
     with pytest.raises(LimitError, match="fuel"):
-        isotok.load(byte_model(), limits=Limits(fuel=1000))
+        isotok.load(blob, limits=Limits(fuel=1000))
 
 
 def test_fuel_is_given_for_each_window() -> None:
@@ -231,4 +236,5 @@ def test_cache_is_used_and_a_broken_one_is_replaced(cache: Path) -> None:
 def test_toy_models_agree() -> None:
     for source in (toy_model(), byte_model()):
         both = [isotok.load(source, backend=name) for name in ("native", "wasm")]  # type: ignore[arg-type]
-        assert len({tok.info for tok in both}) == 1
+        # Pointers differ in size, and with them the session.
+        assert len({tok.info._replace(session_size=0) for tok in both}) == 1

@@ -179,10 +179,10 @@ def decode_vectors(sp: oracle.Oracle, name: str, pieces: list[bytes]) -> Iterato
 
 
 def find_vectors(sp: oracle.Oracle, pieces: list[bytes]) -> Iterator[dict[str, Any]]:
-    """`id` is the unknown id (or -1) and `missing` set where there is no such piece."""
+    """`found` is the unknown id (or -1) and `missing` set where there is no such piece."""
     for piece in [*pieces[:4], *pieces[-6:], b"zz", b"", b"\0", "▁".encode()]:
         index = sp.sp.piece_to_id(piece)
-        vector = {"op": "find", "piece": piece.hex(), "id": index}
+        vector = {"op": "find", "piece": piece.hex(), "found": index}
         yield vector if index >= 0 and pieces[index] == piece else vector | {"missing": True}
 
 

@@ -1,0 +1,64 @@
+"""The examples in docstrings run, and every public name has a docstring."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import isotok
+import isotok.compile
+import pytest
+from support.toy import toy_model
+
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(isotok.__path__, "isotok.")
+    if module.name.rpartition(".")[2] not in ("__main__", "_native")
+]
+
+
+@pytest.mark.parametrize("name", ["isotok", *MODULES])
+def test_examples(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "toy.model"
+    path.write_bytes(toy_model())
+    module = importlib.import_module(name)
+    names = {**vars(module), "isotok": isotok, "path": path, "tok": isotok.load(path)}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    output: list[str] = []
+    for example in doctest.DocTestFinder().find(module, extraglobs=names):
+        runner.run(example, out=output.append)
+    assert not runner.failures, "".join(output)
+
+
+def test_that_there_are_examples() -> None:
+    found = doctest.DocTestFinder().find(isotok._tokenizer)
+    assert sum(len(example.examples) for example in found) > 20
+
+
+def public_objects() -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for module in (isotok, isotok.compile):
+        for name in module.__all__:
+            item = getattr(module, name)
+            if not (inspect.isclass(item) or inspect.isfunction(item)):
+                continue
+            found.append((name, item))
+            if inspect.isclass(item):
+                found += [(f"{name}.{key}", value) for key, value in own_members(item)]
+    return found
+
+
+def own_members(kind: type) -> list[tuple[str, object]]:
+    return [
+        (name, value)
+        for name, value in vars(kind).items()
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+    ]
+
+
+@pytest.mark.parametrize(("name", "item"), public_objects(), ids=lambda value: str(value)[:40])
+def test_every_public_name_is_described(name: str, item: object) -> None:
+    assert inspect.getdoc(item), name

@@ -1,0 +1,87 @@
+"""Types that users see; mypy and pyright check this file, nothing runs it."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import assert_type
+
+import isotok
+import numpy as np
+from isotok import Batch, Encoding, Info, Limits, NormalizedBytes, NormalizedText, Tokenizer
+from isotok.compile import compile_model
+from numpy.typing import NDArray
+
+
+def loading(path: Path, data: bytes) -> None:
+    assert_type(isotok.load(), Tokenizer)
+    assert_type(isotok.load(path, backend="native", verify="full", map=True), Tokenizer)
+    assert_type(isotok.load("x", limits=Limits(memory=1 << 20)), Tokenizer)
+    assert_type(isotok.load(data, backend="wasm", limits={"fuel": 5}, trusted=False), Tokenizer)
+    assert_type(compile_model(data), bytes)
+    assert_type(compile_model(memoryview(data), "packed", backend="wasm"), bytes)
+    isotok.load(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    isotok.load(path, backend="gpu")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def encoding(tok: Tokenizer) -> None:
+    assert_type(tok.encode("x"), list[int])
+    assert_type(tok.encode(b"x", bos=True, eos=True), list[int])
+    assert_type(tok.encode_to_numpy("x"), NDArray[np.uint32])
+    assert_type(tok.encode_into(array("I", [0]), "x"), int)
+    assert_type(tok.encode_into(np.zeros(3, np.uint32), "x"), int)
+    assert_type(tok.encode_batch(["x", b"y"]), Batch)
+    assert_type(tok.encode_batch(iter(["x"]), threads=2, output="numpy"), Batch)
+    assert_type(tok.encode_batch(("x",), output="list"), list[list[int]])
+    assert_type(tok.encode_batch(["x"]).ids, NDArray[np.uint32])
+    assert_type(tok.encode_batch(["x"]).offsets, NDArray[np.int64])
+    found = tok.encode_with_offsets("x", unit="utf16")
+    assert_type(found, Encoding)
+    assert_type(found.ids, list[int])
+    assert_type(found.pieces, list[str])
+    assert_type(found.offsets, list[tuple[int, int]])
+    assert_type(tok.count("x"), int)
+    assert_type(tok.fits("x", 3), bool)
+    assert_type(tok.truncate("x", 3), list[int])
+    tok.encode(["x"])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    tok.encode("x", True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def normalizing(tok: Tokenizer) -> None:
+    assert_type(tok.normalize("x"), str)
+    assert_type(tok.normalize(b"x"), bytes)
+    assert_type(tok.normalize("x", with_offsets=True), NormalizedText)
+    assert_type(tok.normalize(b"x", with_offsets=True, unit="byte"), NormalizedBytes)
+
+
+def decoding(tok: Tokenizer) -> None:
+    assert_type(tok.decode([1, 2]), str)
+    assert_type(tok.decode(range(3)), str)
+    assert_type(tok.decode(tok.encode_to_numpy("x")), str)
+    assert_type(tok.decode(array("I", [1])), str)
+    assert_type(tok.decode_bytes((1, 2)), bytes)
+    assert_type(tok.decode_pieces(["x", b"y"]), str)
+
+
+def vocabulary(tok: Tokenizer) -> None:
+    assert_type(tok.id_to_piece(1), str)
+    assert_type(tok.id_to_bytes(1), bytes)
+    assert_type(tok.piece_to_id("x"), int | None)
+    assert_type("x" in tok, bool)
+    assert_type(tok.score(1), float)
+    assert_type(tok.piece_type(1), isotok.PieceType)
+    assert_type(tok.is_control(1), bool)
+    assert_type(tok.vocab_size, int)
+    assert_type(tok.unk_id, int | None)
+    assert_type(tok.info, Info)
+    assert_type(tok.backend, str)
+
+
+def life(path: Path) -> None:
+    with isotok.load(path) as tok:
+        assert_type(tok, Tokenizer)
+    try:
+        tok.encode("x")
+    except isotok.TokenizerError as error:
+        assert_type(error.status, isotok.Status | None)
+        assert_type(error.offset, int)
