@@ -151,4 +151,5 @@ main() {
     esac
 }
 
-main "$@"
+# Bash reads a script while it runs: leave before a changed file is read on.
+{ main "$@"; exit; }

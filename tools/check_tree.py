@@ -33,7 +33,7 @@ LAYERS = (
     Layer("L0", ("base", "blob_gen", "xxh64"), mutual=True),
     Layer("L1", ("utf8", "trie")),
     Layer("L1 blob", ("blob",)),
-    Layer("L2", ("normalize", "pretokenize", "special", "cuts")),
+    Layer("L2", ("normalize", "pretokenize", "special", "cuts", "bpe_queue")),
     Layer("L2 session", ("session",)),
     Layer("L3", ("unigram", "bpe", "wordpiece", "greedy", "words")),
     Layer(

@@ -78,7 +78,7 @@ static uint32_t count_selected(const isotok__spec *spec, selects *select, uint64
     return count;
 }
 
-/* Sorts the selected pieces; all memory is temp. */
+/* Sorts the selected pieces by their internal text; all memory is temp. */
 static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, selects *select,
                                  bool compact, sorted *out)
 {
@@ -87,7 +87,6 @@ static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, s
     uint8_t *pool = isotok__temp(work, (size_t)bytes + 1, 1);
     uint32_t *ends = isotok__temp(work, spec->vocab_size, sizeof *ends);
     isotok__sort_item *items = isotok__temp(work, count, sizeof *items);
-    isotok__sort_item *spare = isotok__temp(work, count, sizeof *spare);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
@@ -98,15 +97,13 @@ static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, s
             isotok__span piece = isotok__piece(spec, id);
             uint32_t size =
                 (uint32_t)isotok__to_internal(piece.data, piece.size, compact, pool + at);
-            items[made++] =
-                (isotok__sort_item){ isotok__prefix_of(pool + at, size), at, id };
+            items[made++] = (isotok__sort_item){ 0, at, id };
             at += size;
             ends[id] = at;
         }
     }
-    isotok__sort(items, spare, count, pool, ends);
     *out = (sorted){ items, count, pool, ends };
-    return ISOTOK_OK;
+    return isotok__sort(work, items, count, pool, ends);
 }
 
 /* Whether SentencePiece keeps both of two pieces with the same text: it has one map for
@@ -115,23 +112,6 @@ static bool may_share_text(const isotok__spec *spec, uint32_t a, uint32_t b)
 {
     return spec->algorithm != ISOTOK_BPE &&
            isotok__is_visible(spec->types[a]) != isotok__is_visible(spec->types[b]);
-}
-
-/* Refuses equal texts; of several the one that comes first in the source. Equal items are
- * in id order, so a forbidden pair shows within three neighbours. */
-static isotok_status check_twice(isotok__work *work, const isotok__spec *spec, const sorted *s)
-{
-    uint32_t first = ISOTOK__NO_INDEX;
-    for (uint32_t i = 1; i < s->count; i++) {
-        for (uint32_t back = 1; back <= 2 && back <= i; back++) {
-            if (isotok__sort_same(&s->items[i - back], &s->items[i], s->pool, s->ends) &&
-                !may_share_text(spec, s->items[i - back].id, s->items[i].id) &&
-                s->items[i].id < first) {
-                first = s->items[i].id;
-            }
-        }
-    }
-    return first == ISOTOK__NO_INDEX ? ISOTOK_OK : fail_twice(work, spec, first);
 }
 
 /* The sorted texts end to end, as keys for a double array. */
@@ -161,78 +141,90 @@ static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *o
     return ISOTOK_OK;
 }
 
-static isotok_status make_trie_keys(isotok__work *work, const isotok__spec *spec,
-                                    isotok__plan *plan)
+static bool same_key(const isotok__keys *keys, uint32_t a, uint32_t b)
+{
+    uint32_t a_begin = isotok__key_begin(keys, a);
+    uint32_t b_begin = isotok__key_begin(keys, b);
+    uint32_t size = keys->ends[a] - a_begin;
+    return keys->ends[b] - b_begin == size &&
+           memcmp(keys->text + a_begin, keys->text + b_begin, size) == 0;
+}
+
+/* Refuses equal texts; of several the one that comes first in the source. Equal keys are
+ * in id order, so a forbidden pair shows within three neighbours. */
+static isotok_status check_twice(isotok__work *work, const isotok__spec *spec,
+                                 const isotok__keys *keys, const uint32_t *ids)
+{
+    uint32_t first = ISOTOK__NO_INDEX;
+    for (uint32_t i = 1; i < keys->count; i++) {
+        for (uint32_t back = 1; back <= 2 && back <= i && same_key(keys, i - back, i); back++) {
+            if (!may_share_text(spec, ids[i - back], ids[i]) && ids[i] < first) {
+                first = ids[i];
+            }
+        }
+    }
+    return first == ISOTOK__NO_INDEX ? ISOTOK_OK : fail_twice(work, spec, first);
+}
+
+/* The selected pieces as sorted keys, checked for texts that come twice. */
+static isotok_status make_keys(isotok__work *work, const isotok__spec *spec, selects *select,
+                               bool compact, isotok__keys *out_keys, uint32_t **out_ids)
 {
     size_t mark = isotok__temp_begin(work);
     sorted s;
-    isotok_status status = sort_pieces(work, spec, isotok__is_matched, plan->compact, &s);
+    isotok_status status = sort_pieces(work, spec, select, compact, &s);
     if (status == ISOTOK_OK) {
-        status = check_twice(work, spec, &s);
-    }
-    if (status == ISOTOK_OK) {
-        status = gather(work, &s, &plan->keys, &plan->key_ids);
+        status = gather(work, &s, out_keys, out_ids);
     }
     isotok__temp_end(work, mark);
-    return status;
+    return status == ISOTOK_OK ? check_twice(work, spec, out_keys, *out_ids) : status;
 }
 
-/* other_ids; reserved pieces before an UNUSED one of the same text. */
+/* Reserved pieces go before an UNUSED one of the same text. */
 static isotok_status make_other_ids(isotok__work *work, const isotok__spec *spec,
                                     isotok__plan *plan)
 {
-    size_t mark = isotok__temp_begin(work);
-    sorted s;
-    isotok_status status = sort_pieces(work, spec, is_other, false, &s);
-    if (status == ISOTOK_OK) {
-        status = check_twice(work, spec, &s);
+    isotok__keys keys;
+    isotok_status status = make_keys(work, spec, is_other, false, &keys, &plan->other_ids);
+    if (status != ISOTOK_OK) {
+        return status;
     }
-    if (status == ISOTOK_OK) {
-        plan->other_ids = isotok__keep(work, s.count, sizeof *plan->other_ids);
-        status = work->error.status;
-    }
-    for (uint32_t i = 0; status == ISOTOK_OK && i < s.count; i++) {
-        uint32_t id = s.items[i].id;
-        plan->other_ids[i] = id;
-        if (i > 0 && isotok__sort_same(&s.items[i - 1], &s.items[i], s.pool, s.ends) &&
-            spec->types[id] != ISOTOK_UNUSED) {
-            plan->other_ids[i] = s.items[i - 1].id;
-            plan->other_ids[i - 1] = id;
+    plan->other_count = keys.count;
+    for (uint32_t i = 1; i < keys.count; i++) {
+        uint32_t *ids = plan->other_ids + i - 1;
+        if (same_key(&keys, i - 1, i) && spec->types[ids[1]] != ISOTOK_UNUSED) {
+            uint32_t unused = ids[0];
+            ids[0] = ids[1];
+            ids[1] = unused;
         }
-        plan->other_count = i + 1;
     }
-    isotok__temp_end(work, mark);
-    return status;
+    return ISOTOK_OK;
 }
 
 /* User-defined pieces in canonical text, for the normalizer; value = id + 1. */
 static isotok_status make_user_trie(isotok__work *work, const isotok__spec *spec,
                                     isotok__plan *plan)
 {
-    size_t mark = isotok__temp_begin(work);
     isotok__keys keys;
     uint32_t *ids;
-    sorted s;
-    isotok_status status = sort_pieces(work, spec, is_user_defined, false, &s);
-    if (status == ISOTOK_OK && s.count > 0) {
-        status = gather(work, &s, &keys, &ids);
-        if (status == ISOTOK_OK) {
-            status = isotok__double_array_build(work, &keys, &plan->user_trie);
-        }
-        for (uint32_t slot = 0; status == ISOTOK_OK && slot < plan->user_trie.slots; slot++) {
-            isotok__node *node = &plan->user_trie.nodes[slot];
-            node->value = node->value == ISOTOK__NO_INDEX ? 0 : ids[node->value] + 1;
-        }
-        plan->features |= ISOTOK__FEATURE_BIT(USER_DEFINED);
+    isotok_status status = make_keys(work, spec, is_user_defined, false, &keys, &ids);
+    if (status != ISOTOK_OK || keys.count == 0) {
+        return status;
     }
-    isotok__temp_end(work, mark);
+    status = isotok__double_array_build(work, &keys, &plan->user_trie);
+    for (uint32_t slot = 0; status == ISOTOK_OK && slot < plan->user_trie.slots; slot++) {
+        isotok__node *node = &plan->user_trie.nodes[slot];
+        node->value = node->value == ISOTOK__NO_INDEX ? 0 : ids[node->value] + 1;
+    }
+    plan->features |= ISOTOK__FEATURE_BIT(USER_DEFINED);
     return status;
 }
 
 isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     classify(spec, plan);
-    isotok_status status = make_trie_keys(work, spec, plan);
+    isotok_status status = make_keys(work, spec, isotok__is_matched, plan->compact, &plan->keys,
+                                     &plan->key_ids);
     if (status == ISOTOK_OK) {
         status = make_other_ids(work, spec, plan);
     }

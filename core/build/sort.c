@@ -1,96 +1,133 @@
-/* Merge sort of byte strings: see sort.h. */
+/* Sort of byte strings: see sort.h. */
 #include "sort.h"
 
-enum { RUN = 12 };   /* runs of this length are made by insertion */
+enum { SHORT = 48 };    /* runs up to this length are sorted by insertion */
 
-typedef struct strings {
+/* Items [begin, begin + count) whose strings share their first `depth` bytes. */
+typedef struct run {
+    uint32_t begin, count, depth;
+} run;
+
+typedef struct sorter {
+    isotok__sort_item *items, *spare;
     const uint8_t *pool;
     const uint32_t *ends;
-} strings;
+    run *runs;          /* that wait; they are disjoint and have at least two items */
+    uint32_t run_count;
+} sorter;
 
-/* Compares two items whose first eight bytes are equal. */
-static ISOTOK_NOINLINE bool less_rest(const isotok__sort_item *a, const isotok__sort_item *b,
-                                      strings s)
+/* Eight bytes of the item's string from `depth` on, NUL-padded, big-endian. */
+static uint64_t number_at(const sorter *s, const isotok__sort_item *item, uint32_t depth)
 {
-    size_t a_size = s.ends[a->id] - a->begin;
-    size_t b_size = s.ends[b->id] - b->begin;
-    size_t common = isotok__min(a_size, b_size);
-    if (common > 8) {
-        int order = memcmp(s.pool + a->begin + 8, s.pool + b->begin + 8, common - 8);
-        if (order != 0) {
-            return order < 0;
-        }
+    const uint8_t *text = s->pool + item->begin + depth;
+    uint32_t size = s->ends[item->id] - item->begin - depth;
+    uint64_t number = 0;
+    if (size >= 8) {
+        return __builtin_bswap64(isotok__load_u64(text));
     }
-    return a_size != b_size ? a_size < b_size : a->id < b->id;
+    for (uint32_t i = 0; i < size; i++) {
+        number |= (uint64_t)text[i] << (56 - 8 * i);
+    }
+    return number;
 }
 
-static inline bool less(const isotok__sort_item *a, const isotok__sort_item *b, strings s)
+static void insertion_sort(isotok__sort_item *items, uint32_t count)
 {
-    return a->prefix != b->prefix ? a->prefix < b->prefix : less_rest(a, b, s);
-}
-
-static void sort_run(isotok__sort_item *items, size_t count, strings s)
-{
-    for (size_t i = 1; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
         isotok__sort_item item = items[i];
-        size_t at = i;
-        for (; at > 0 && less(&item, &items[at - 1], s); at--) {
+        uint32_t at = i;
+        for (; at > 0 && item.number < items[at - 1].number; at--) {
             items[at] = items[at - 1];
         }
         items[at] = item;
     }
 }
 
-static void merge(const isotok__sort_item *a, size_t a_count, const isotok__sort_item *b,
-                  size_t b_count, isotok__sort_item *out, strings s)
+/* One pass by the byte at `shift`; false if all items have the same one: nothing moved. */
+static bool radix_pass(const isotok__sort_item *from, isotok__sort_item *to, uint32_t count,
+                       unsigned shift)
 {
-    const isotok__sort_item *a_end = a + a_count;
-    const isotok__sort_item *b_end = b + b_count;
-    while (a < a_end && b < b_end) {
-        bool take_b = less(b, a, s);
-        *out++ = take_b ? *b : *a;
-        b += take_b;
-        a += !take_b;
+    uint32_t at[256] = { 0 };
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        at[from[i].number >> shift & 255]++;
     }
-    memcpy(out, a, (size_t)(a_end - a) * sizeof *a);
-    memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
+    if (at[from[0].number >> shift & 255] == count) {
+        return false;
+    }
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        uint32_t here = at[byte];
+        at[byte] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        to[at[from[i].number >> shift & 255]++] = from[i];
+    }
+    return true;
 }
 
-/* One level: pairs of sorted runs of `width` from `from` to `to`. */
-static void merge_level(const isotok__sort_item *from, isotok__sort_item *to, size_t count,
-                        size_t width, strings s)
+static void radix_sort(isotok__sort_item *items, isotok__sort_item *spare, uint32_t count)
 {
-    for (size_t i = 0; i < count; i += 2 * width) {
-        size_t a_count = isotok__min(width, count - i);
-        size_t b_count = isotok__min(width, count - i - a_count);
-        merge(from + i, a_count, from + i + a_count, b_count, to + i, s);
-    }
-}
-
-void isotok__sort(isotok__sort_item *items, isotok__sort_item *spare, size_t count,
-                  const uint8_t *pool, const uint32_t *ends)
-{
-    strings s = { pool, ends };
     isotok__sort_item *from = items;
     isotok__sort_item *to = spare;
-    for (size_t i = 0; i < count; i += RUN) {
-        sort_run(items + i, isotok__min(RUN, count - i), s);
-    }
-    for (size_t width = RUN; width < count; width *= 2) {
-        merge_level(from, to, count, width, s);
-        isotok__sort_item *swap = from;
-        from = to;
-        to = swap;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if (radix_pass(from, to, count, shift)) {
+            isotok__sort_item *swap = from;
+            from = to;
+            to = swap;
+        }
     }
     if (from != items) {
         memcpy(items, from, count * sizeof *items);
     }
 }
 
-bool isotok__sort_same(const isotok__sort_item *a, const isotok__sort_item *b,
-                       const uint8_t *pool, const uint32_t *ends)
+/* Equal numbers whose last byte is not NUL go on: their strings have more bytes or are equal. */
+static void add_runs(sorter *s, const run *done)
 {
-    size_t size = ends[a->id] - a->begin;
-    return a->prefix == b->prefix && ends[b->id] - b->begin == size &&
-           memcmp(pool + a->begin, pool + b->begin, size) == 0;
+    const isotok__sort_item *items = s->items + done->begin;
+    for (uint32_t i = 0, end; i < done->count; i = end) {
+        end = i + 1;
+        while (end < done->count && items[end].number == items[i].number) {
+            end++;
+        }
+        if (end - i > 1 && (items[i].number & 255) != 0) {
+            s->runs[s->run_count++] = (run){ done->begin + i, end - i, done->depth + 8 };
+        }
+    }
+}
+
+static void sort_run(sorter *s, const run *r)
+{
+    isotok__sort_item *items = s->items + r->begin;
+    for (uint32_t i = 0; i < r->count; i++) {
+        items[i].number = number_at(s, &items[i], r->depth);
+    }
+    if (r->count <= SHORT) {
+        insertion_sort(items, r->count);
+    } else {
+        radix_sort(items, s->spare, r->count);
+    }
+    add_runs(s, r);
+}
+
+isotok_status isotok__sort(isotok__work *work, isotok__sort_item *items, uint32_t count,
+                           const uint8_t *pool, const uint32_t *ends)
+{
+    size_t mark = isotok__temp_begin(work);
+    sorter s = { .items = items, .pool = pool, .ends = ends };
+    s.spare = isotok__temp(work, count, sizeof *s.spare);
+    s.runs = isotok__temp(work, count / 2 + 1, sizeof *s.runs);
+    if (work->error.status != ISOTOK_OK) {
+        return work->error.status;
+    }
+    if (count > 1) {
+        s.runs[s.run_count++] = (run){ 0, count, 0 };
+    }
+    while (s.run_count > 0) {
+        run r = s.runs[--s.run_count];
+        sort_run(&s, &r);
+    }
+    isotok__temp_end(work, mark);
+    return ISOTOK_OK;
 }

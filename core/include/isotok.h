@@ -199,11 +199,11 @@ isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t ver
                                 void *memory, size_t memory_size,
                                 const isotok_model **out_model, isotok_error *out_error);
 
-/* Fills `out_info` (its size field set by the caller). Returns OK or E_ABI. */
+/* Fills `out_info` (its size field set by the caller). Returns OK, E_ARGUMENT or E_ABI. */
 ISOTOK_API(isotok_model_info)
 isotok_status isotok_model_info(const isotok_model *model, isotok_info *out_info);
 
-/* Text, type and score of `id`. Returns OK or E_ID_RANGE. */
+/* Text, type and score of `id`. Returns OK, E_ARGUMENT or E_ID_RANGE. */
 ISOTOK_API(isotok_piece_get)
 isotok_status isotok_piece_get(const isotok_model *model, uint32_t id, isotok_piece *out_piece);
 

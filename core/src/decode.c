@@ -119,10 +119,12 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
         d->piece = b->unk_surface;
         d->piece_size = b->unk_surface_count;
     }
-    if (type != ISOTOK_UNKNOWN && d->at_start && (s->model->decoder_flags & strip) && size >= 3 &&
+    if (d->at_start && (s->model->decoder_flags & strip) && size >= 3 &&
         text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81) {
-        d->piece += 3;
-        d->piece_size -= 3;
+        if (type != ISOTOK_UNKNOWN) {
+            d->piece += 3;
+            d->piece_size -= 3;
+        }
         stripped_once = !(s->model->decoder_flags & ISOTOK_NORM_REMOVE_EXTRA);
     }
     if (d->piece_size > 0) d->wrote = 1;

@@ -73,9 +73,12 @@ isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t ver
 
 isotok_status isotok_model_info(const isotok_model *model, isotok_info *out_info)
 {
-    const struct isotok__blob *b = &model->blob;
+    const struct isotok__blob *b;
     isotok_info info;
-    uint32_t size = out_info->size;
+    uint32_t size;
+    if (model == NULL || out_info == NULL) return ISOTOK_E_ARGUMENT;
+    b = &model->blob;
+    size = out_info->size;
     if (size < 16 || size > 4096) return ISOTOK_E_ABI;
     memset(&info, 0, sizeof info);
     info.size = size;
@@ -99,6 +102,7 @@ isotok_status isotok_model_info(const isotok_model *model, isotok_info *out_info
 
 isotok_status isotok_piece_get(const isotok_model *model, uint32_t id, isotok_piece *out_piece)
 {
+    if (model == NULL || out_piece == NULL) return ISOTOK_E_ARGUMENT;
     if (id >= model->blob.vocab_size) return ISOTOK_E_ID_RANGE;
     out_piece->text = isotok__piece_text(model, id, &out_piece->size);
     out_piece->type = model->blob.types[id];
@@ -132,9 +136,11 @@ static uint32_t find_other(const isotok_model *model, const uint8_t *text, size_
 uint32_t isotok_piece_find(const isotok_model *model, const uint8_t *text, size_t size)
 {
     const struct isotok__blob *b = &model->blob;
-    uint32_t slot = 0, id = find_other(model, text, size);
+    uint32_t slot = 0, id;
     size_t i = 0;
-    if (id != ISOTOK_NO_TOKEN || size == 0 || size > b->max_piece_bytes) return id;
+    if (text == NULL || size == 0 || size > b->max_piece_bytes) return ISOTOK_NO_TOKEN;
+    id = find_other(model, text, size);
+    if (id != ISOTOK_NO_TOKEN) return id;
     while (i < size) {
         uint8_t byte = text[i];
         if (model->space_size == 1) {

@@ -108,9 +108,10 @@ isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_
 }
 
 static isotok_status check_memory(const struct isotok_model *model, const void *memory,
-                                  size_t size, size_t least, isotok_error *error)
+                                  size_t size, size_t least, isotok_session **out_session,
+                                  isotok_error *error)
 {
-    if (model == NULL || memory == NULL)
+    if (model == NULL || memory == NULL || out_session == NULL)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
     if (!isotok__is_aligned(memory, ISOTOK_ALIGN))
         return isotok__fail(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_SESSION_MEMORY, 0, 0,
@@ -136,7 +137,8 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
                                   isotok_session **out_session, isotok_error *out_error)
 {
     size_t least = model != NULL ? isotok__session_minimum(model) : 0;
-    isotok_status status = check_memory(model, memory, memory_size, least, out_error);
+    isotok_status status = check_memory(model, memory, memory_size, least, out_session,
+                                        out_error);
     struct isotok_session *s = memory;
     if (status != ISOTOK_OK) return status;
     memset(s, 0, sizeof *s);
@@ -156,7 +158,8 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
     isotok_status status;
     if (from == NULL)
         return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
-    status = check_memory(from->model, memory, memory_size, from->memory_size, out_error);
+    status = check_memory(from->model, memory, memory_size, from->memory_size, out_session,
+                          out_error);
     if (status != ISOTOK_OK) return status;
     memcpy(s, from, sizeof *s);
     carve_session(s, from->model, memory, memory_size);

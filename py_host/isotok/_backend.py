@@ -126,6 +126,18 @@ def native_reason() -> str | None:
     return None
 
 
+def need_wasmtime() -> None:
+    """Say what to install where the engine of the wasm back end is missing."""
+    try:
+        import_module("wasmtime")
+    except ImportError as error:
+        native = native_reason()
+        also = f" (native is not installed either: {native})" if native else ""
+        raise TokenizerError(
+            f"backend: wasm needs wasmtime ({error}); pip install 'wasmtime>=50,<51'{also}"
+        ) from error
+
+
 def choose(backend: str, limits: Limits | None) -> Literal["native", "wasm"]:
     """Decide on an engine.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from isotok._results import Batch
+from isotok._results import Batch, need_numpy
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def encode_batch(
         parts = _each_part(every, threads, lambda part: encode_lists(part, flags, 0, True))
         return [ids for part in parts for ids in part]
     if output == "numpy":
+        need_numpy()
         encode = backend.encode_batch
         return _concatenate(_each_part(every, threads, lambda part: encode(part, flags, 0, False)))
     raise TokenizerError(f'output: {output!r} is unknown; use "numpy" or "list"')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from isotok import _files
 from isotok import _layout_gen as abi
-from isotok._backend import Backend, BackendName, Limits, choose, limits_of
+from isotok._backend import Backend, BackendName, Limits, choose, limits_of, need_wasmtime
 from isotok._tokenizer import Tokenizer
 from isotok.errors import TokenizerError
 
@@ -182,6 +182,7 @@ def _open_native(blob: Buffer, options: _Options) -> Backend:
 
 
 def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) -> Backend:
+    need_wasmtime()
     from isotok._wasm_backend import WasmBackend
     from isotok._wasmtime import WasmtimeMachine
 

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 _ESCAPED = "[\udc80-\udcff]"
 
 
+def need_numpy() -> None:
+    """Say what to install, or to do instead, where numpy is missing."""
+    try:
+        import numpy  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ImportError as error:
+        raise ImportError(
+            f"arrays need numpy ({error}); pip install 'isotok[numpy]', or use encode(), "
+            'or encode_batch(output="list")'
+        ) from error
+
+
 class Encoding(NamedTuple):
     """Tokens of a text with the places they came from."""
 

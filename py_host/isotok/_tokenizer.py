@@ -25,6 +25,7 @@ from isotok._results import (
     NormalizedBytes,
     NormalizedText,
     byte_offsets,
+    need_numpy,
     normalized_text,
     numbers_of,
     replace_escaped,
@@ -151,6 +152,7 @@ class Tokenizer:
         >>> tok.encode_to_numpy("hello world").tolist()
         [3, 4]
         """
+        need_numpy()
         import numpy as np
 
         ids = self._backend.encode_ids(text, _flags(bos, eos), 0)

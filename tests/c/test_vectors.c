@@ -115,10 +115,12 @@ static const drive_plan PLANS[] = {
     { 0 },
     { .capacity = 33, .small = true },
     { .capacity = 3, .part = 7, .small = true },
+    { .capacity = 1, .part = 1, .small = true },
     { .capacity = 1, .part = 1, .small = true, .move = true },
 };
 #define PLAN_COUNT (sizeof PLANS / sizeof *PLANS)
 #define LONG_TEXT 1500 /* only the first two plans */
+#define SHORT_TEXT 12  /* the last one too */
 
 static const char *line;
 
@@ -264,7 +266,7 @@ static void check_find(const drive_model *m)
 static void check_vector(const drive_model *m)
 {
     const char *operation = value_of(line, "op");
-    size_t plan, size, plans = PLAN_COUNT;
+    size_t plan, size = 0, plans = PLAN_COUNT;
     uint8_t *text = NULL;
     if (strncmp(operation, "\"find\"", 6) == 0) {
         check_find(m);
@@ -272,8 +274,8 @@ static void check_vector(const drive_model *m)
     }
     if (strncmp(operation, "\"encode\"", 8) == 0) {
         text = read_text(value_of(line, "text"), &size);
-        plans = size > LONG_TEXT ? 2 : PLAN_COUNT;
-        check_counts(m, size > LONG_TEXT ? 0 : PLAN_COUNT - 2, text, size);
+        plans = size > LONG_TEXT ? 2 : size > SHORT_TEXT ? PLAN_COUNT - 1 : PLAN_COUNT;
+        check_counts(m, size > LONG_TEXT ? 0 : 2, text, size);
     }
     for (plan = 0; plan < plans; plan++) {
         if (strncmp(operation, "\"decode_pieces\"", 15) == 0) {

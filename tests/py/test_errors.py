@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from array import array
 from pathlib import Path
 
@@ -257,6 +258,24 @@ def test_backend_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOTOK_BACKEND", "cuda")
     with pytest.raises(TokenizerError, match="ISOTOK_BACKEND=cuda"):
         isotok.load(toy_model())
+
+
+def test_missing_packages(monkeypatch: pytest.MonkeyPatch, tok: isotok.Tokenizer) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for call in (tok.encode_to_numpy, lambda text: tok.encode_batch([text])):
+        with pytest.raises(ImportError, match=r"pip install 'isotok\[numpy\]'"):
+            call("hello")
+    assert tok.encode_batch(["hello"], output="list") == [[HELLO]]
+    blob = compile_model(toy_model(), backend="native")
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    for source in (blob, toy_model()):
+        with pytest.raises(TokenizerError, match="pip install 'wasmtime"):
+            isotok.load(source, backend="wasm")
+    monkeypatch.setitem(sys.modules, "isotok._native", None)
+    with pytest.raises(TokenizerError, match="native is not installed"):
+        isotok.load(blob, backend="native")
+    with pytest.raises(TokenizerError, match="native is not installed either"):
+        isotok.load(blob)
 
 
 def test_errors_survive_pickling() -> None:

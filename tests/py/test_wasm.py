@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import stat
 import subprocess
 import sys
@@ -238,3 +239,20 @@ def test_toy_models_agree() -> None:
         both = [isotok.load(source, backend=name) for name in ("native", "wasm")]  # type: ignore[arg-type]
         # Pointers differ in size, and with them the session.
         assert len({tok.info._replace(session_size=0) for tok in both}) == 1
+
+
+def test_one_crossing_gives_what_many_steps_give() -> None:
+    """encode (one call of isotok_encode_batch), batches and steps, in turns on one session."""
+    choose = random.Random(7)
+    units = ["hello", "world", " ", "  ", "w", "ö", "日", "😀", "▁", "\n", "Ａ", "<tag>", "\u0007"]
+    for source in (toy_model(), byte_model()):
+        tok = isotok.load(source, backend="wasm")
+        for _ in range(400):
+            text = "".join(choose.choices(units, k=choose.randrange(9)))
+            limit = choose.randrange(1, 6)
+            ids = tok.encode_with_offsets(text).ids
+            assert tok.truncate(text, limit) == ids[:limit]
+            assert tok.encode(text) == ids
+            assert tok.encode_batch([text] * 3, output="list") == [ids] * 3
+            assert tok.count(text) == len(ids)
+            assert tok.fits(text, limit) == (len(ids) <= limit)

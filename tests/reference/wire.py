@@ -68,7 +68,6 @@ class Message:
         self.numbers: dict[int, int] = {}
         self.bytes: dict[int, bytes] = {}
         self.words: dict[int, bytes] = {}
-        self.merged: dict[int, bytes] = {}
         self.repeated: dict[int, list[bytes]] = {}
         for number, wire, value in read_fields(data):
             if isinstance(value, int):
@@ -77,8 +76,8 @@ class Message:
                 self.words[number] = value
             elif wire == 2:
                 self.bytes[number] = value
-                self.merged[number] = self.merged.get(number, b"") + value
                 self.repeated.setdefault(number, []).append(value)
+        self.merged = {number: b"".join(values) for number, values in self.repeated.items()}
 
     def flag(self, number: int, default: bool) -> bool:
         return bool(self.numbers.get(number, default))

@@ -178,6 +178,13 @@ def uni_names() -> bytes:
     return model([*pieces[:3], *pieces[3:], ("▁unk", 0, UNKNOWN)], names)
 
 
+@hand_made("the unknown piece begins with ▁ and decodes to nothing")
+def uni_unknown_space() -> bytes:
+    pieces = scored("▁ ▁a a b ▁▁b")
+    flags = {"remove_extra_whitespaces": False}
+    return model([("▁u", 0, UNKNOWN), *SPECIALS[1:], *pieces], {"unk_surface": ""}, flags)
+
+
 @hand_made("one text as CONTROL and as NORMAL; UNUSED pieces; a lone NUL piece")
 def uni_twice() -> bytes:
     twice = [("<s>", -1, NORMAL), ("a", -1, NORMAL), ("ab", -0.5, UNUSED), ("b", -1, UNUSED)]

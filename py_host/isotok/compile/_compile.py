@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from isotok import _layout_gen as abi
-from isotok._backend import Limits, choose, limits_of
+from isotok._backend import Limits, choose, limits_of, need_wasmtime
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def compile_buffer(
         from isotok import _native
 
         return _native.compile(source, abi.SOURCE_AUTO, _FORMS[form])
+    need_wasmtime()
     from isotok.compile._wasm import compile_in_wasm
 
     return compile_in_wasm(source, _FORMS[form], limits)

@@ -1,0 +1,163 @@
+"""The differential matrix: every model x corpus x mode x back end against sentencepiece.
+
+One job is a model and a corpus. The oracle runs once per mode and its answers, flat arrays,
+are compared with each back end's: ids, byte offsets, decoded text, and code-point offsets
+where the corpus is valid UTF-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BACKENDS = ("native", "wasm")
+MODES = ("whole", "lines", "2 KB")
+DOCUMENT = 2_000  # bytes, up to the next line end
+
+
+@dataclass
+class Row:
+    """Counts of one model, corpus, mode and back end; a differing count is of documents."""
+
+    model: str
+    corpus: str
+    mode: str
+    backend: str
+    documents: int = 0
+    tokens: int = 0
+    ids: int = 0
+    byte_offsets: int = 0
+    texts: int = 0
+    codepoint_documents: int = 0
+    codepoint_offsets: int = 0
+    first: str = ""
+
+    @property
+    def differing(self) -> int:
+        return self.ids + self.byte_offsets + self.texts + self.codepoint_offsets
+
+
+@dataclass
+class Answer:
+    """What is known of one document."""
+
+    ids: NDArray[np.int64]
+    bytes_: NDArray[np.int64]
+    text: bytes
+    codepoints: NDArray[np.int64] | None
+
+
+def documents(data: bytes, mode: str) -> list[bytes]:
+    """`data` cut as the mode says; nothing is dropped but the line ends of "lines"."""
+    if mode == "whole":
+        return [data]
+    if mode == "lines":
+        return data.split(b"\n")
+    result: list[bytes] = []
+    begin = 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + DOCUMENT)
+        end = len(data) if end < 0 else end + 1
+        result.append(data[begin : min(end, begin + 2 * DOCUMENT)])
+        begin += len(result[-1])
+    return result
+
+
+def _pairs(offsets: list[tuple[int, int]]) -> NDArray[np.int64]:
+    return np.array(offsets, np.int64).reshape(-1, 2)
+
+
+def _as_text(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def oracle(processor: Any, data: bytes) -> Answer:
+    """sentencepiece's answer."""
+    found = processor.encode(data, out_type="offset_mapping")
+    text = _as_text(data)
+    codepoints = None
+    if text is not None:
+        codepoints = _pairs(processor.encode(text, out_type="offset_mapping")["offsets"])
+    decoded = processor.decode(found["ids"], out_type=bytes) if found["ids"] else b""
+    ids = np.array(found["ids"], np.int64)
+    return Answer(ids, _pairs(found["offsets"]), decoded, codepoints)
+
+
+def compare(row: Row, tokenizer: Any, data: bytes, expected: Answer) -> None:
+    """Count what differs for one document."""
+    ids = tokenizer.encode_to_numpy(data).astype(np.int64)
+    spans = tokenizer.encode_with_offsets(data, unit="byte")
+    wrong_ids = not np.array_equal(ids, expected.ids) or spans.ids != ids.tolist()
+    wrong_bytes = not np.array_equal(_pairs(spans.offsets), expected.bytes_)
+    wrong_text = tokenizer.decode(ids).encode() != expected.text
+    wrong_codepoints = False
+    if expected.codepoints is not None:
+        offsets = tokenizer.encode_with_offsets(data.decode(), unit="codepoint").offsets
+        wrong_codepoints = not np.array_equal(_pairs(offsets), expected.codepoints)
+        row.codepoint_documents += 1
+    row.documents += 1
+    row.tokens += len(ids)
+    row.ids += wrong_ids
+    row.byte_offsets += wrong_bytes
+    row.texts += wrong_text
+    row.codepoint_offsets += wrong_codepoints
+    if not row.first and (wrong_ids or wrong_bytes or wrong_text or wrong_codepoints):
+        row.first = repr(data[:80])
+
+
+def run_job(model: Path, corpus: Path, size: int | None) -> list[Row]:
+    """All rows of one model and one corpus; `size` limits the bytes read."""
+    import isotok
+    import sentencepiece
+
+    processor: Any = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    tokenizers = [isotok.load(model, backend=name) for name in BACKENDS]
+    data = corpus.read_bytes()[:size]
+    rows: list[Row] = []
+    for mode in MODES:
+        here = [Row(model.stem, corpus.name, mode, name) for name in BACKENDS]
+        for document in documents(data, mode):
+            expected = oracle(processor, document)
+            for row, tokenizer in zip(here, tokenizers, strict=True):
+                compare(row, tokenizer, document, expected)
+        rows += here
+    return rows
+
+
+def corpora(folder: Path) -> list[Path]:
+    """All corpora but the trainers', largest first."""
+    found = [*folder.glob("*.txt"), *folder.glob("stress/*")]
+    return sorted(found, key=lambda path: (-path.stat().st_size, path.name))
+
+
+def run(models: list[Path], texts: list[Path], processes: int, size: int | None) -> Iterator[Row]:
+    """Rows as their jobs end."""
+    with ProcessPoolExecutor(processes, max_tasks_per_child=1) as pool:
+        jobs = [pool.submit(run_job, model, text, size) for text in texts for model in models]
+        for job in jobs:
+            yield from job.result()
+
+
+HEADER = (
+    f"{'model':<28} {'corpus':<22} {'mode':<6} {'back end':<8} {'docs':>7} {'tokens':>9}"
+    f" {'ids':>5} {'bytes':>5} {'text':>5} {'cp docs':>7} {'cp':>5}"
+)
+
+
+def line(row: Row) -> str:
+    """One line of the table: compared and differing counts."""
+    assert len(fields(row)) == 12
+    return (
+        f"{row.model[:28]:<28} {row.corpus[:22]:<22} {row.mode:<6} {row.backend:<8}"
+        f" {row.documents:>7} {row.tokens:>9} {row.ids:>5} {row.byte_offsets:>5} {row.texts:>5}"
+        f" {row.codepoint_documents:>7} {row.codepoint_offsets:>5} {row.first}"
+    )

@@ -1,0 +1,174 @@
+/** Token ids to text, at once or as they come. */
+
+import { disposedError, makeDisposable } from "./dispose.js";
+import type { ModelInstance, Session } from "./instance.js";
+import { RESULT_WORDS } from "./instance.js";
+import * as abi from "./layout_gen.js";
+import type { Ids } from "./memory.js";
+import { Chunks } from "./text.js";
+
+export interface Decoder extends Disposable {}
+
+export function decode(model: ModelInstance, ids: Ids): string {
+  const { at, machine, utf8 } = model;
+  let text = "";
+  try {
+    decodeAll(model, ids, 0, (count) => {
+      text += machine.memory.readText(at.results, count, utf8, true);
+    });
+  } finally {
+    text += utf8.decode(); // after an error, forgets what is left
+  }
+  return text;
+}
+
+export function decodeBytes(model: ModelInstance, ids: Ids): Uint8Array<ArrayBuffer> {
+  const { at, machine } = model;
+  const bytes = new Chunks((length) => new Uint8Array(length));
+  decodeAll(model, ids, abi.RAW_BYTES, (count) => {
+    bytes.push(machine.memory.copy(at.results, count));
+  });
+  return bytes.join();
+}
+
+function decodeAll(
+  model: ModelInstance,
+  ids: Ids,
+  flags: number,
+  drain: (count: number) => void,
+): void {
+  try {
+    begin(model, model.session, flags);
+    step(model, model.session, ids, true, drain);
+  } finally {
+    model.settle();
+  }
+}
+
+function begin(model: ModelInstance, session: Session, flags: number): void {
+  const { error } = model.at;
+  const status = model.machine.call("isotok_decode_begin", session.pointer, flags, error);
+  if (status !== abi.OK) throw model.error(status, "ids");
+}
+
+/** Decodes ids; `drain` takes the number of bytes in the results, step by step. */
+function step(
+  model: ModelInstance,
+  session: Session,
+  ids: Ids,
+  last: boolean,
+  drain: (count: number) => void,
+): void {
+  const { memory } = model.machine;
+  const room = Math.floor(model.window / 4);
+  let done = 0;
+  do {
+    const count = Math.min(room, ids.length - done);
+    // What is no uint32 is written as one that no model has: the core says which it is.
+    memory.writeIds(model.at.text, ids, done, count);
+    const end = done + count === ids.length;
+    stepWindow(model, session, count, last && end, done, drain);
+    done += count;
+  } while (done < ids.length);
+}
+
+function stepWindow(
+  model: ModelInstance,
+  session: Session,
+  count: number,
+  last: boolean,
+  done: number,
+  drain: (count: number) => void,
+): void {
+  const { at, machine } = model;
+  const { memory } = machine;
+  memory.setWord(at.second, 0); // ids consumed
+  let status: number;
+  do {
+    status = machine.call(
+      "isotok_decode_step",
+      session.pointer,
+      at.text,
+      count,
+      at.second,
+      last ? 1 : 0,
+      at.results,
+      4 * RESULT_WORDS,
+      at.first,
+      at.error,
+    );
+    if (status < 0) throw model.error(status, "ids", done);
+    drain(memory.word(at.first));
+    if (status === abi.NEED_SCRATCH) model.grow(session);
+  } while (status !== abi.OK);
+}
+
+/**
+ * Decodes ids as they come: `push` returns the text that is certain by now, and never a
+ * part of a character. The pieces of text together are what `decode` gives for all ids.
+ *
+ * It holds some kilobytes of the tokenizer's memory until it is disposed of.
+ */
+export class Decoder {
+  static {
+    makeDisposable(this.prototype);
+  }
+
+  readonly #model: ModelInstance;
+  readonly #registry: FinalizationRegistry<Session> | undefined;
+  // Only pieces that are themselves cut inside a character (not those for single bytes,
+  // which the core joins) ever make this hold something.
+  readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  #session: Session | undefined;
+  #begun = false;
+
+  /** @internal */
+  constructor(model: ModelInstance, registry: FinalizationRegistry<Session> | undefined) {
+    this.#model = model;
+    this.#registry = registry;
+    this.#session = model.openSession();
+    registry?.register(this, this.#session, this);
+  }
+
+  /**
+   * Decodes the next ids.
+   *
+   * @returns The text that is certain; often "" within a character made of byte pieces.
+   */
+  push(ids: number | bigint | Ids): string {
+    return this.#step(typeof ids === "object" ? ids : [Number(ids)], false);
+  }
+
+  /** Ends the text and returns the rest of it. The next `push` begins another text. */
+  flush(): string {
+    const text = this.#step([], true) + this.#utf8.decode();
+    this.#begun = false;
+    return text;
+  }
+
+  /** Gives the memory back. */
+  dispose(): void {
+    if (this.#session === undefined) return;
+    this.#registry?.unregister(this);
+    this.#model.release(this.#session);
+    this.#session = undefined;
+  }
+
+  #step(ids: Ids, last: boolean): string {
+    const model = this.#model;
+    const session = this.#session;
+    if (session === undefined) throw disposedError();
+    if (!this.#begun) begin(model, session, 0);
+    this.#begun = false; // stays so if the step fails
+    let text = "";
+    try {
+      step(model, session, ids, last, (count) => {
+        text += model.machine.memory.readText(model.at.results, count, this.#utf8, true);
+      });
+      this.#begun = true;
+    } finally {
+      if (!this.#begun) this.#utf8.decode();
+    }
+    return text;
+  }
+}

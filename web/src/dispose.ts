@@ -1,0 +1,23 @@
+/** What has been disposed of, and `using` where the engine has it. */
+
+import { TokenizerError } from "./errors.js";
+
+/** @internal */
+export function disposedError(): TokenizerError {
+  return new TokenizerError(
+    "DISPOSED",
+    "the tokenizer or decoder is disposed; load the model again",
+  );
+}
+
+/** Lets `using` call `dispose`. @internal */
+export function makeDisposable(prototype: { dispose(): void }): void {
+  const symbol: symbol | undefined = Symbol.dispose; // engines without it are still about
+  if (symbol === undefined) return;
+  Object.defineProperty(prototype, symbol, {
+    configurable: true,
+    value(this: { dispose(): void }) {
+      this.dispose();
+    },
+  });
+}

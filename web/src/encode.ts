@@ -1,0 +1,214 @@
+/** Texts to token ids: single texts, with offsets, and batches. */
+
+import { TokenizerError } from "./errors.js";
+import { BATCH, type ModelInstance } from "./instance.js";
+import * as abi from "./layout_gen.js";
+import type { Text } from "./memory.js";
+import { Chunks, writeText } from "./text.js";
+
+type Words = Uint32Array<ArrayBuffer>;
+
+/** Ids of many texts end to end: text i has those from `ends[i - 1]` (or 0) to `ends[i]`. */
+export interface Batch {
+  readonly ids: Words;
+  readonly ends: Words;
+}
+
+/** Ids with their ranges in the text, and perhaps in the bytes of the normalized text. */
+export interface Spans {
+  readonly ids: Words;
+  readonly begin: Words;
+  readonly end: Words;
+  readonly normBegin: Words | undefined;
+  readonly normEnd: Words | undefined;
+}
+
+const newWords = (length: number): Words => new Uint32Array(length);
+
+/** Encodes; `drain` takes what is in the results, step by step. */
+function run(
+  model: ModelInstance,
+  text: Text,
+  options: { flags: number; limit: number; unit: number; columns: number },
+  drain: (count: number) => void,
+): void {
+  const { at, session } = model;
+  const step = () =>
+    model.machine.call("isotok_encode_step", session.pointer, at.input, at.output, at.error);
+  try {
+    model.writeOutput(options.columns);
+    model.begin("isotok_encode_begin", options.flags, options.limit, options.unit);
+    model.run(text, step, () => drain(model.machine.memory.word(at.output + abi.OUTPUT_COUNT)));
+  } finally {
+    model.settle();
+  }
+}
+
+function runIds(
+  model: ModelInstance,
+  text: Text,
+  flags: number,
+  limit: number,
+  drain: (count: number) => void,
+): void {
+  run(model, text, { flags, limit, unit: abi.UNIT_BYTE, columns: 1 }, drain);
+}
+
+/** Ids of a text, at most `limit` of them unless that is 0. */
+export function encode(model: ModelInstance, text: Text, flags: number, limit: number): Words {
+  const ids = new Chunks(newWords);
+  encodeTo(ids, model, text, flags, limit);
+  return ids.join();
+}
+
+function encodeTo(
+  ids: Chunks<Words>,
+  model: ModelInstance,
+  text: Text,
+  flags: number,
+  limit: number,
+): void {
+  runIds(model, text, flags, limit, (count) => {
+    ids.push(model.machine.memory.copyWords(model.at.results, count));
+  });
+}
+
+/** Writes as many ids as there is room for; returns the number there are. */
+export function encodeInto(
+  model: ModelInstance,
+  text: Text,
+  flags: number,
+  target: Uint32Array,
+): number {
+  let done = 0;
+  runIds(model, text, flags, 0, (count) => {
+    const room = Math.min(count, target.length - done);
+    if (room > 0) model.machine.memory.copyWordsTo(target, done, model.at.results, room);
+    done += count;
+  });
+  return done;
+}
+
+/** Number of ids; counting stops at `limit` unless that is 0. */
+export function count(model: ModelInstance, text: Text, flags: number, limit: number): number {
+  let total = 0;
+  runIds(model, text, flags | abi.COUNT_ONLY, limit, (found) => {
+    total += found;
+  });
+  return total;
+}
+
+// -- spans --------------------------------------------------------------------------
+
+/** Encodes with offsets in `unit`, and with `norms` in the normalized text too. */
+export function encodeSpans(
+  model: ModelInstance,
+  text: Text,
+  flags: number,
+  unit: number,
+  norms: boolean,
+): Spans {
+  const columns = norms ? 5 : 3;
+  const found = Array.from({ length: columns }, () => new Chunks(newWords));
+  const wanted = flags | abi.OFFSETS | (norms ? abi.NORM_SPANS : 0);
+  run(model, text, { flags: wanted, limit: 0, unit, columns }, (count) => {
+    checkBases(model);
+    for (const [i, column] of found.entries()) {
+      column.push(model.machine.memory.copyWords(model.column(i, columns), count));
+    }
+  });
+  const [ids, begin, end, normBegin, normEnd] = found.map((column) => column.join());
+  return { ids, begin, end, normBegin, normEnd } as Spans;
+}
+
+function checkBases(model: ModelInstance): void {
+  const { memory } = model.machine;
+  const { output } = model.at;
+  if (memory.long(output + abi.OUTPUT_BASE) === 0) {
+    if (memory.long(output + abi.OUTPUT_NORM_BASE) === 0) return;
+  }
+  throw new TokenizerError("E_TOO_LARGE", "text: offsets end at 2 GiB; encode it in parts", {
+    status: abi.E_TOO_LARGE,
+  });
+}
+
+// -- batches ------------------------------------------------------------------------
+
+/** Encodes (or, by the flags, only counts) texts: as many as fit the window in one crossing. */
+export function encodeBatch(model: ModelInstance, texts: readonly Text[], flags: number): Batch {
+  const ids = new Chunks(newWords);
+  const ends = new Uint32Array(texts.length);
+  let total = 0;
+  for (let next = 0; next < texts.length; ) {
+    const together = layOut(model, texts, next);
+    const found = together > 0 ? encodeLaidOut(model, together, flags) : undefined;
+    if (found !== undefined) {
+      for (const end of found.ends) ends[next++] = total + end;
+      ids.push(found.ids);
+      total = ends[next - 1] as number;
+      continue;
+    }
+    // Too long for the window, or more ids than there is room for: one by one, in parts.
+    for (const last = next + Math.max(together, 1); next < last; next++) {
+      const text = texts[next] as Text;
+      if (flags & abi.COUNT_ONLY) {
+        total += count(model, text, flags, 0);
+      } else {
+        encodeTo(ids, model, text, flags, 0);
+        total = ids.length;
+      }
+      ends[next] = total;
+    }
+  }
+  return { ids: ids.join(), ends };
+}
+
+/** Writes the texts from `first` on that fit the window together; returns their number. */
+function layOut(model: ModelInstance, texts: readonly Text[], first: number): number {
+  const { memory } = model.machine;
+  const most = Math.min(BATCH, texts.length - first);
+  let used = 0;
+  for (let i = 0; i < most; i++) {
+    const text = texts[first + i] as Text;
+    const { read, written } = writeText(memory, text, used, model.window - used);
+    if (read < text.length) return i;
+    used += written;
+    memory.setWord(model.at.ends + 4 * i, used);
+  }
+  return most;
+}
+
+/** Encodes the texts in the window; undefined if there is too little room for the ids. */
+function encodeLaidOut(model: ModelInstance, count: number, flags: number): Batch | undefined {
+  const { machine, at, session } = model;
+  const { memory } = machine;
+  const idEnds = at.ends + 4 * count;
+  model.writeOptions(flags, 0, abi.UNIT_BYTE);
+  model.writeOutput(1);
+  memory.setWord(at.second, 0); // texts done
+  try {
+    for (;;) {
+      const status = machine.call(
+        "isotok_encode_batch",
+        session.pointer,
+        at.options,
+        at.text,
+        at.ends,
+        count,
+        at.second,
+        at.output,
+        idEnds,
+        at.error,
+      );
+      if (status < 0) throw model.error(status, "text");
+      if (status === abi.NEED_OUTPUT) return undefined;
+      if (status === abi.OK) break;
+      model.grow(session);
+    }
+    const ends = memory.copyWords(idEnds, count);
+    const total = flags & abi.COUNT_ONLY ? 0 : (ends[count - 1] as number);
+    return { ids: memory.copyWords(at.results, total), ends };
+  } finally {
+    model.settle();
+  }
+}

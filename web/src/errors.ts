@@ -1,0 +1,152 @@
+/** Errors of isotok: each says what is wrong, where, and what to do. */
+
+import * as abi from "./layout_gen.js";
+
+/**
+ * What an error is about. The names of the core's statuses, or, for errors that the
+ * TypeScript side finds: `ARGUMENT` (of a call), `SOURCE` (a model or module that cannot be
+ * read), `DISPOSED`, and `TRAP` (the core stopped; the tokenizer cannot be used any more).
+ */
+export type ErrorCode =
+  | "NEED_OUTPUT"
+  | "E_ARGUMENT"
+  | "E_ABI"
+  | "E_UNSUPPORTED"
+  | "E_CORRUPT"
+  | "E_ALIGNMENT"
+  | "E_ID_RANGE"
+  | "E_TEXT"
+  | "E_STATE"
+  | "E_TOO_LARGE"
+  | "ARGUMENT"
+  | "SOURCE"
+  | "DISPOSED"
+  | "TRAP";
+
+/** Members of the core's `isotok_error`; 0 where they do not apply. */
+export interface ErrorDetails {
+  /** The core's status; 0 for errors that the TypeScript side finds. */
+  readonly status: number;
+  /** Number of the cause, `ISOTOK_WHAT_…` in isotok.h. */
+  readonly what: number;
+  /** The element: piece, slot, position in the ids … */
+  readonly index: number;
+  /** Byte of the model or text. */
+  readonly offset: number;
+  /** Size that would have been enough, in bytes or elements. */
+  readonly need: number;
+}
+
+const NOTHING: ErrorDetails = { status: 0, what: 0, index: 0, offset: 0, need: 0 };
+
+/** A model, a text or ids that cannot be used. */
+export class TokenizerError extends Error implements ErrorDetails {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly what: number;
+  readonly index: number;
+  readonly offset: number;
+  readonly need: number;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: Partial<ErrorDetails> = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = "TokenizerError";
+    this.code = code;
+    const { status, what, index, offset, need } = { ...NOTHING, ...details };
+    this.status = status;
+    this.what = what;
+    this.index = index;
+    this.offset = offset;
+    this.need = need;
+  }
+}
+
+const TODO: Readonly<Record<number, string>> = {
+  [abi.E_ABI]: "install one version of isotok only",
+  [abi.E_UNSUPPORTED]: "update isotok",
+  [abi.E_CORRUPT]: "get the file again, or compile it again from its source",
+  [abi.E_TEXT]: "encode it in parts",
+  [abi.E_TOO_LARGE]: "use less at a time",
+};
+
+const WITH_PLACE: readonly number[] = [
+  abi.E_CORRUPT,
+  abi.E_UNSUPPORTED,
+  abi.E_ARGUMENT,
+  abi.E_TEXT,
+];
+
+/**
+ * Error for an `isotok_error` of the core.
+ *
+ * @param subject What `offset` and `index` count in: model, source, text, ids …
+ * @internal
+ */
+export function coreError(
+  details: ErrorDetails,
+  statusText: string,
+  whatText: string,
+  subject: string,
+): TokenizerError {
+  const code = (abi.STATUS_NAMES[details.status] ?? "E_STATE") as ErrorCode;
+  return new TokenizerError(code, message(details, statusText, whatText, subject), details);
+}
+
+function message(
+  details: ErrorDetails,
+  statusText: string,
+  whatText: string,
+  subject: string,
+): string {
+  const { status, index } = details;
+  if (status === abi.E_ID_RANGE) {
+    const where = subject === "ids" ? ` (ids[${index}])` : "";
+    return `token id out of range${where}; ids are whole numbers, 0 <= id < vocabSize`;
+  }
+  const [what = "", ...rest] = whatText.split("; ");
+  const todo = rest.join("; ") || (TODO[status] ?? "");
+  const place = WITH_PLACE.includes(status) ? placeOf(details) : "";
+  return (
+    `${subject}: ${statusText}` +
+    (what && `: ${what}`) +
+    (place && ` (${place})`) +
+    (todo && `; ${todo}`)
+  );
+}
+
+function placeOf({ index, offset }: ErrorDetails): string {
+  const places: string[] = [];
+  if (index !== 0) places.push(`index ${index}`);
+  if (offset !== 0) places.push(`byte ${offset}`);
+  return places.join(", ");
+}
+
+/**
+ * Error for a buffer of the caller's that is too small for all ids.
+ * @internal
+ */
+export function bufferError(need: number): TokenizerError {
+  return new TokenizerError(
+    "NEED_OUTPUT",
+    `the buffer is too small: the text has ${need} tokens; give at least ${need} elements`,
+    { status: abi.NEED_OUTPUT, need },
+  );
+}
+
+/**
+ * Error for an argument that makes no sense.
+ * @internal
+ */
+export function argumentError(message: string): TokenizerError {
+  return new TokenizerError("ARGUMENT", message);
+}
+
+/** Text of whatever was thrown, for messages. @internal */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,21 @@
+/** What every entry point exports besides `Tokenizer` and `compileModel`. */
+
+export type { Decoder } from "./decode.js";
+export type { Batch } from "./encode.js";
+export { type ErrorCode, type ErrorDetails, TokenizerError } from "./errors.js";
+export type { Algorithm, Info, Parity, PieceType } from "./info.js";
+export type { Form } from "./load/build.js";
+export type { ModelSource } from "./load/bytes.js";
+export type { WasmSource } from "./load/module.js";
+export type { CompileOptions, LoadOptions } from "./load/open.js";
+export type { Ids, Text } from "./memory.js";
+export type { NormalizedBytes } from "./normalize.js";
+export type {
+  EncodeOptions,
+  Encoding,
+  EncodingWithPieces,
+  IdChunk,
+  OffsetsOptions,
+  Unit,
+} from "./tokenizer.js";
+export { VERSION } from "./version_gen.js";

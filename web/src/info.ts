@@ -1,0 +1,65 @@
+/** What is known about an opened model. */
+
+import * as abi from "./layout_gen.js";
+import type { Address, Memory } from "./memory.js";
+
+export type Algorithm = "unigram" | "bpe" | "word" | "char";
+/** Whose ids a model gives. */
+export type Parity = "sentencepiece" | "hf" | "tiktoken" | "isotok" | "distilled";
+export type PieceType = "normal" | "unknown" | "control" | "user_defined" | "unused" | "byte";
+
+/** Properties of a model; an id that it does not have is undefined. */
+export interface Info {
+  readonly algorithm: Algorithm;
+  readonly parity: Parity;
+  readonly vocabSize: number;
+  readonly unkId: number | undefined;
+  readonly bosId: number | undefined;
+  readonly eosId: number | undefined;
+  readonly padId: number | undefined;
+  /** Longest piece in bytes. */
+  readonly maxPieceBytes: number;
+  /** Normalized bytes <= bytes of the text * this + 16. */
+  readonly maxExpansion: number;
+}
+
+const ALGORITHMS: readonly Algorithm[] = ["unigram", "bpe", "word", "char"];
+const PARITIES: readonly Parity[] = ["sentencepiece", "hf", "tiktoken", "isotok", "distilled"];
+const PIECE_TYPES: readonly PieceType[] = [
+  "normal",
+  "unknown",
+  "control",
+  "user_defined",
+  "unused",
+  "byte",
+];
+
+/** Name of a number that the core has checked; it counts from 1. */
+function nameOf<T>(names: readonly T[], number: number): T {
+  return names[number - 1] as T;
+}
+
+/** @internal */
+export function pieceType(number: number): PieceType {
+  return nameOf(PIECE_TYPES, number);
+}
+
+/** Reads an `isotok_info`. @internal */
+export function readInfo(memory: Memory, at: Address): Info {
+  const word = (offset: number) => memory.word(at + offset);
+  const id = (offset: number) => {
+    const value = word(offset);
+    return value === abi.NO_TOKEN ? undefined : value;
+  };
+  return {
+    algorithm: nameOf(ALGORITHMS, word(abi.INFO_ALGORITHM)),
+    parity: nameOf(PARITIES, word(abi.INFO_PARITY)),
+    vocabSize: word(abi.INFO_VOCAB_SIZE),
+    unkId: id(abi.INFO_UNK),
+    bosId: id(abi.INFO_BOS),
+    eosId: id(abi.INFO_EOS),
+    padId: id(abi.INFO_PAD),
+    maxPieceBytes: word(abi.INFO_MAX_PIECE_BYTES),
+    maxExpansion: word(abi.INFO_MAX_EXPANSION),
+  };
+}

@@ -1,0 +1,331 @@
+/**
+ * An opened model in one instance of `isotok.wasm`: memory, sessions, texts in parts.
+ *
+ * Linear memory is laid out once, and the addresses stay:
+ *
+ *     [stack | data | heap_base: blob | view | structs | session | text | ends | results | …]
+ *
+ * Texts pass through the same window part by part, so memory does not grow with them. What
+ * does grow is the session of a difficult text: it moves to the arena behind everything
+ * else, and goes back afterwards. Sessions of open decoders are in the arena too.
+ */
+
+import { disposedError } from "./dispose.js";
+import type { TokenizerError } from "./errors.js";
+import { type Info, readInfo } from "./info.js";
+import * as abi from "./layout_gen.js";
+import { Machine } from "./machine.js";
+import { type Address, Arena, align, type Text } from "./memory.js";
+import { TextReader } from "./text.js";
+
+/** Bytes of text in memory at a time. */
+const WINDOW = 1 << 18;
+/** An instance that has grown by more than this is replaced after the call. */
+const SPARE = 1 << 24;
+
+/** Texts in one crossing of a batch. */
+export const BATCH = 1 << 13;
+/** Words for results: ids alone, or columns of spans, or bytes with a word for each. */
+export const RESULT_WORDS = 5 << 16;
+
+/** Offsets in the block of structs. */
+const ERROR = 0;
+const OPTIONS = 32;
+const INPUT = 64;
+const OUTPUT = 80;
+const WORDS = OUTPUT + abi.SIZEOF_OUTPUT;
+const STRUCTS_SIZE = 192;
+
+/** Memory of one session: at home, or a block of the arena. */
+export interface Session {
+  pointer: Address;
+  block: Address;
+  size: number;
+}
+
+/** Where things are, in the order of their addresses. */
+interface Layout {
+  readonly blob: Address;
+  readonly view: Address;
+  readonly error: Address;
+  readonly options: Address;
+  readonly input: Address;
+  readonly output: Address;
+  /** Words that calls fill. `grow` uses the first, so it does not outlive a step. */
+  readonly first: Address;
+  readonly second: Address;
+  /** The session between calls. */
+  readonly home: Address;
+}
+
+/** What follows the session, whose size depends on the model. */
+interface Rooms {
+  /** The window. */
+  readonly text: Address;
+  readonly ends: Address;
+  readonly results: Address;
+  readonly end: Address;
+}
+
+export class ModelInstance {
+  readonly info: Info;
+  readonly at: Layout & Rooms;
+  /** Bytes of text in memory at a time. */
+  readonly window: number;
+  /** Decodes results; between calls it holds nothing. */
+  readonly utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #arena: Arena;
+  readonly #blobSize: number;
+  readonly #sessionMin: number;
+  readonly #sessionSize: number;
+  #machine: Machine | undefined;
+  #model: Address = 0;
+  #session: Session;
+  /** Flags, limit and unit in the options struct. */
+  #options: readonly number[] = [];
+
+  /** Opens the blob that lies at the machine's heap base. */
+  constructor(machine: Machine, blobSize: number, verify: number) {
+    const layout = layOut(machine, blobSize);
+    const { memory } = machine;
+    this.#machine = machine;
+    this.#blobSize = blobSize;
+    this.#model = open(machine, layout, blobSize, verify);
+    this.info = readInfo(memory, layout.home);
+    const info = (offset: number) => memory.word(layout.home + offset);
+    this.#sessionMin = info(abi.INFO_SESSION_MIN);
+    this.#sessionSize = info(abi.INFO_SESSION_SIZE);
+    // A part of a text keeps up to max_key_bytes unconsumed: a window holds several.
+    this.window = Math.max(WINDOW, 4 * info(abi.INFO_MAX_KEY_BYTES));
+    const text = align(layout.home + this.#sessionSize, 64);
+    const ends = align(text + this.window, 64);
+    const results = ends + 8 * BATCH;
+    this.at = { ...layout, text, ends, results, end: results + 4 * RESULT_WORDS };
+    this.#arena = new Arena(this.at.end);
+    this.#session = this.#start(machine);
+  }
+
+  // -- the machine ----------------------------------------------------------------
+
+  /** The instance, unless the tokenizer was disposed of. */
+  get machine(): Machine {
+    if (this.#machine !== undefined) return this.#machine;
+    throw disposedError();
+  }
+
+  /** Bytes of linear memory; 0 once disposed. */
+  get memorySize(): number {
+    return this.#machine?.memory.size ?? 0;
+  }
+
+  /** Lets go of the instance and its memory. */
+  dispose(): void {
+    this.#machine = undefined;
+  }
+
+  get model(): Address {
+    return this.#model;
+  }
+
+  /** A copy of the blob. */
+  blob(): Uint8Array<ArrayBuffer> {
+    return this.machine.memory.copy(this.at.blob, this.#blobSize);
+  }
+
+  error(status: number, subject: string, done = 0): TokenizerError {
+    return this.machine.error(this.at.error, status, subject, done);
+  }
+
+  /** Makes room, and begins the session at home. */
+  #start(machine: Machine): Session {
+    machine.memory.reserve(this.at.end);
+    machine.memory.setWindow(this.at.text);
+    this.#options = [];
+    return this.#newSession(this.at.home, this.#sessionSize);
+  }
+
+  // -- sessions -------------------------------------------------------------------
+
+  /** The session of calls that begin and end their text. */
+  get session(): Session {
+    return this.#session;
+  }
+
+  #newSession(block: Address, size: number): Session {
+    const { machine, at } = this;
+    const session = { pointer: 0, block, size };
+    const status = machine.call(
+      "isotok_session_init",
+      this.#model,
+      block,
+      size,
+      at.first,
+      at.error,
+    );
+    if (status !== abi.OK) throw this.error(status, "session");
+    session.pointer = machine.memory.word(at.first);
+    return session;
+  }
+
+  /** A session that stays until it is released, for a text that calls of others interrupt. */
+  openSession(): Session {
+    return this.#newSession(
+      this.#arena.take(this.machine.memory, this.#sessionMin),
+      this.#sessionMin,
+    );
+  }
+
+  release(session: Session): void {
+    this.#arena.give(session.block);
+  }
+
+  /** After NEED_SCRATCH: gives a session at least twice its memory. */
+  grow(session: Session): void {
+    const { machine, at } = this;
+    const need = machine.memory.long(at.error + abi.ERROR_NEED);
+    const size = Math.max(need, 2 * session.size);
+    const block = this.#arena.take(machine.memory, size);
+    const status = machine.call(
+      "isotok_session_move",
+      session.pointer,
+      block,
+      size,
+      at.first,
+      at.error,
+    );
+    this.#arena.give(session.block);
+    session.block = block;
+    session.size = size;
+    if (status !== abi.OK) throw this.error(status, "session");
+    session.pointer = machine.memory.word(at.first);
+  }
+
+  /** After a call: brings the session home, and memory back to normal size. */
+  settle(): void {
+    const machine = this.#machine;
+    if (this.#session.block === this.at.home || !machine?.alive) return;
+    this.#arena.give(this.#session.block);
+    this.#session = this.#newSession(this.at.home, this.#sessionSize);
+    if (this.#arena.isEmpty && machine.memory.size > this.at.end + SPARE) this.#renew(machine);
+  }
+
+  /** Replaces an instance that has grown: linear memory never becomes smaller. */
+  #renew(old: Machine): void {
+    const { at } = this;
+    try {
+      const machine = new Machine(old.module);
+      machine.memory.reserve(at.end);
+      machine.memory.adopt(at.blob, old.memory, at.blob, this.#blobSize);
+      open(machine, at, this.#blobSize, abi.VERIFY_TRUSTED); // the old one verified it
+      this.#machine = machine;
+    } catch {
+      return; // there is no room for two: go on with the large one
+    }
+    this.#session = this.#start(this.machine);
+  }
+
+  // -- texts in parts -------------------------------------------------------------
+
+  /** Begins a text with options. */
+  begin(name: string, flags: number, limit: number, unit: number): void {
+    const { at } = this;
+    this.writeOptions(flags, limit, unit);
+    const status = this.machine.call(name, this.#session.pointer, at.options, at.error);
+    if (status !== abi.OK) throw this.error(status, "text");
+  }
+
+  writeOptions(flags: number, limit: number, unit: number): void {
+    const [oldFlags, oldLimit, oldUnit] = this.#options;
+    if (flags === oldFlags && limit === oldLimit && unit === oldUnit) return;
+    const { memory } = this.machine;
+    const at = this.at.options;
+    memory.setWord(at + abi.ENCODE_OPTIONS_SIZE, abi.SIZEOF_ENCODE_OPTIONS);
+    memory.setWord(at + abi.ENCODE_OPTIONS_FLAGS, flags);
+    memory.setLong(at + abi.ENCODE_OPTIONS_LIMIT, limit);
+    memory.setWord(at + abi.ENCODE_OPTIONS_OFFSET_UNIT, unit);
+    memory.setWord(at + abi.ENCODE_OPTIONS_RESERVED, 0);
+    this.#options = [flags, limit, unit];
+  }
+
+  /** Divides the results into columns of words: ids, begin, end and so on. */
+  writeOutput(columns: number): void {
+    const { memory } = this.machine;
+    const at = this.at.output;
+    for (let i = 0; i < 5; i++) {
+      memory.setWord(at + abi.OUTPUT_IDS + 4 * i, i < columns ? this.column(i, columns) : 0);
+    }
+    memory.setWord(at + abi.OUTPUT_CAPACITY, Math.floor(RESULT_WORDS / columns));
+    memory.setWord(at + abi.OUTPUT_COUNT, 0);
+  }
+
+  /** Where a column of the results begins. */
+  column(index: number, columns: number): Address {
+    return this.at.results + 4 * Math.floor(RESULT_WORDS / columns) * index;
+  }
+
+  /** Passes a text through the window; `drain` takes the output of each step. */
+  run(text: Text, step: () => number, drain: () => void): void {
+    const { memory } = this.machine;
+    const reader = new TextReader(text);
+    const { input, text: window } = this.at;
+    let kept = 0; // bytes of the part before that the core has not consumed
+    let status: number;
+    do {
+      kept += reader.fill(memory, kept, this.window - kept);
+      memory.setWord(input + abi.INPUT_TEXT, window);
+      memory.setWord(input + abi.INPUT_SIZE, kept);
+      memory.setWord(input + abi.INPUT_CONSUMED, 0);
+      memory.setWord(input + abi.INPUT_PART, reader.done ? abi.PART_LAST : 0);
+      do {
+        status = step();
+        if (status < 0) throw this.error(status, "text");
+        drain();
+        if (status === abi.NEED_SCRATCH) this.grow(this.#session);
+      } while (status === abi.NEED_OUTPUT || status === abi.NEED_SCRATCH);
+      if (reader.done) return;
+      const consumed = memory.word(input + abi.INPUT_CONSUMED);
+      kept -= consumed;
+      memory.move(window, window + consumed, kept);
+    } while (status !== abi.AT_LIMIT);
+  }
+}
+
+/** Addresses that the size of the blob decides. */
+function layOut(machine: Machine, blobSize: number): Layout {
+  const blob = machine.heapBase;
+  const view = align(blob + blobSize, 64);
+  const structs = align(view + machine.call("isotok_model_size"), 64);
+  return {
+    blob,
+    view,
+    error: structs + ERROR,
+    options: structs + OPTIONS,
+    input: structs + INPUT,
+    output: structs + OUTPUT,
+    first: structs + WORDS,
+    second: structs + WORDS + 4,
+    home: structs + STRUCTS_SIZE,
+  };
+}
+
+/** Opens the blob, and reads `isotok_info` to where the session will be. */
+function open(machine: Machine, at: Layout, blobSize: number, verify: number): Address {
+  const { memory } = machine;
+  memory.reserve(at.home + abi.SIZEOF_INFO);
+  memory.setWord(at.error + abi.ERROR_SIZE, abi.SIZEOF_ERROR);
+  const status = machine.call(
+    "isotok_model_open",
+    at.blob,
+    blobSize,
+    verify,
+    at.view,
+    at.error - at.view,
+    at.first,
+    at.error,
+  );
+  if (status !== abi.OK) throw machine.error(at.error, status, "model");
+  const model = memory.word(at.first);
+  memory.setWord(at.home, abi.SIZEOF_INFO);
+  machine.call("isotok_model_info", model, at.home);
+  return model;
+}

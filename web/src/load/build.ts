@@ -1,0 +1,115 @@
+/** The model compiler, `isotok-build.wasm`: a model file goes in, a blob comes out. */
+
+import * as abi from "../layout_gen.js";
+import { Machine } from "../machine.js";
+import { type Address, align, type Memory } from "../memory.js";
+import type { PeekedBytes } from "./bytes.js";
+
+/** What the compiler writes: what the core opens, or what is small to send. */
+export type Form = "blob" | "packed";
+
+const FORMS: Readonly<Record<Form, number>> = {
+  blob: abi.FORM_BLOB,
+  packed: abi.FORM_PACKED,
+};
+
+const SIZE_OUT = abi.SIZEOF_ERROR;
+const POINTER = SIZE_OUT + 4;
+const STRUCTS_SIZE = 64;
+
+/** Where the result of a build lies; it goes with the instance. */
+export interface Built {
+  readonly memory: Memory;
+  readonly at: Address;
+  readonly size: number;
+}
+
+/**
+ * Compiles a model in an instance of its own, where its bytes go as they arrive.
+ * @internal
+ */
+export async function build(
+  module: WebAssembly.Module,
+  bytes: PeekedBytes,
+  form: Form,
+): Promise<Built> {
+  const machine = await Machine.create(module);
+  const structs = machine.heapBase;
+  const size = await bytes.into(machine.memory, structs + STRUCTS_SIZE);
+  return new Job(machine, structs, size).run(FORMS[form]);
+}
+
+/** One build: [structs | source | arena | output] from heap_base on. */
+class Job {
+  readonly #machine: Machine;
+  readonly #structs: Address;
+  readonly #source: Address;
+  readonly #sourceSize: number;
+  readonly #arena: Address;
+
+  constructor(machine: Machine, structs: Address, sourceSize: number) {
+    this.#machine = machine;
+    this.#structs = structs;
+    this.#source = structs + STRUCTS_SIZE;
+    this.#sourceSize = sourceSize;
+    this.#arena = align(this.#source + sourceSize, 64);
+  }
+
+  run(form: number): Built {
+    const { memory } = this.#machine;
+    let arenaSize = align(8 * this.#sourceSize + (1 << 20), 64);
+    for (;;) {
+      memory.reserve(this.#arena + arenaSize);
+      let status = this.#read(arenaSize);
+      let built: Built | undefined;
+      if (status === abi.OK) [status, built] = this.#write(form, arenaSize);
+      if (built !== undefined) return built;
+      if (status !== abi.NEED_SCRATCH) throw this.#machine.error(this.#structs, status, "source");
+      const need = memory.long(this.#structs + abi.ERROR_NEED);
+      arenaSize = align(Math.max(need, 2 * arenaSize), 64);
+    }
+  }
+
+  /** Calls with a fresh error struct as the last argument. */
+  #call(name: string, ...values: number[]): number {
+    this.#machine.memory.setWord(this.#structs + abi.ERROR_SIZE, abi.SIZEOF_ERROR);
+    return this.#machine.call(name, ...values, this.#structs);
+  }
+
+  #pointer(): Address {
+    return this.#machine.memory.word(this.#structs + POINTER);
+  }
+
+  #read(arenaSize: number): number {
+    const status = this.#call(
+      "isotok_build_init",
+      this.#arena,
+      arenaSize,
+      this.#structs + POINTER,
+    );
+    if (status !== abi.OK) return status;
+    return this.#call(
+      "isotok_build_source",
+      this.#pointer(),
+      abi.SOURCE_AUTO,
+      this.#source,
+      this.#sourceSize,
+    );
+  }
+
+  #write(form: number, arenaSize: number): [status: number, built?: Built] {
+    const { memory } = this.#machine;
+    const at = this.#arena + arenaSize;
+    const sizeOut = this.#structs + SIZE_OUT;
+    let capacity = 3 * this.#sourceSize + 65536;
+    for (;;) {
+      memory.reserve(at + capacity);
+      const pointer = this.#pointer();
+      const status = this.#call("isotok_build_finish", pointer, form, at, capacity, sizeOut);
+      const size = memory.word(sizeOut);
+      if (status === abi.OK) return [status, { memory, at, size }];
+      if (status !== abi.NEED_OUTPUT) return [status];
+      capacity = size;
+    }
+  }
+}

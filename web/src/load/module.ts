@@ -1,0 +1,73 @@
+/** WebAssembly modules from whatever they come from. */
+
+import { reasonOf, TokenizerError } from "../errors.js";
+
+/** `isotok.wasm` or `isotok-build.wasm`: an address, a response, bytes, or compiled. */
+export type WasmSource =
+  | string
+  | URL
+  | Response
+  | ArrayBuffer
+  | ArrayBufferView<ArrayBuffer>
+  | WebAssembly.Module;
+
+/** Reads an address: a response to compile while it arrives, or bytes. */
+export type ReadWasm = (url: string | URL) => Promise<Response | Uint8Array<ArrayBuffer>>;
+
+/**
+ * Modules of addresses, compiled once in this realm; what could not be compiled is tried
+ * again. Modules are immutable and hold no state of a tokenizer.
+ */
+const compiled = new Map<string, Promise<WebAssembly.Module>>();
+
+/** @internal */
+export async function moduleOf(
+  source: WasmSource | Promise<WasmSource>,
+  read: ReadWasm,
+): Promise<WebAssembly.Module> {
+  const found = await source;
+  if (typeof found !== "string" && !(found instanceof URL)) return compile(found);
+  const key = String(found);
+  let module = compiled.get(key);
+  if (module === undefined) {
+    module = read(found).then(compile);
+    compiled.set(key, module);
+    module.catch(() => compiled.delete(key));
+  }
+  return module;
+}
+
+async function compile(
+  source: Exclude<WasmSource, string | URL>,
+): Promise<WebAssembly.Module> {
+  if (isModule(source)) return source;
+  try {
+    if (!(typeof Response !== "undefined" && source instanceof Response)) {
+      return await WebAssembly.compile(source as BufferSource);
+    }
+    if (!source.ok) throw new Error(`the server answered ${source.status}`);
+    const type = source.headers.get("content-type")?.split(";")[0]?.trim();
+    if (type === "application/wasm" && WebAssembly.compileStreaming !== undefined) {
+      return await WebAssembly.compileStreaming(source);
+    }
+    return await WebAssembly.compile(await source.arrayBuffer());
+  } catch (error) {
+    throw moduleError(error);
+  }
+}
+
+/** Also for modules of other realms. */
+function isModule(source: unknown): source is WebAssembly.Module {
+  return Object.prototype.toString.call(source) === "[object WebAssembly.Module]";
+}
+
+function moduleError(error: unknown): TokenizerError {
+  return new TokenizerError(
+    "SOURCE",
+    `wasm: the module cannot be compiled (${reasonOf(error)}). It must be isotok.wasm (or ` +
+      "isotok-build.wasm) of this version; a Content-Security-Policy needs 'wasm-unsafe-eval'; " +
+      "an edge runtime takes only a WebAssembly.Module that it has imported itself",
+    {},
+    { cause: error },
+  );
+}

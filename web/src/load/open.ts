@@ -1,0 +1,165 @@
+/** From a source of any kind to an opened model. */
+
+import { HEADER_SIZE } from "../blob_gen.js";
+import { argumentError, TokenizerError } from "../errors.js";
+import { ModelInstance } from "../instance.js";
+import * as abi from "../layout_gen.js";
+import { Machine } from "../machine.js";
+import type { Address, Memory } from "../memory.js";
+import { VERSION } from "../version_gen.js";
+import { build, type Form } from "./build.js";
+import { type Bytes, bytesOf, type ModelSource, PeekedBytes } from "./bytes.js";
+import { BlobCache } from "./cache.js";
+import { kindOf } from "./kind.js";
+import { moduleOf, type ReadWasm, type WasmSource } from "./module.js";
+
+export interface LoadOptions {
+  /** `isotok.wasm`; by default the one that is beside the script. */
+  readonly wasm?: WasmSource | Promise<WasmSource>;
+  /** `isotok-build.wasm`, loaded only for packed models and `.model` files. */
+  readonly buildWasm?: WasmSource | Promise<WasmSource>;
+  /**
+   * How much of a blob to check: everything that memory and time depend on ("safe"), also
+   * the checksum and each piece ("full"), or only the header ("trusted"): that is as
+   * dangerous for the tokenizer's own memory, and only that, as loading a library.
+   */
+  readonly verify?: "safe" | "full" | "trusted";
+  /**
+   * Keep what is built from a packed model or `.model` in the Cache API, under a name of
+   * yours or ours (true). It is found by the contents of the file, and verified when opened.
+   */
+  readonly cache?: boolean | string;
+}
+
+export interface CompileOptions {
+  readonly buildWasm?: WasmSource | Promise<WasmSource>;
+  /** What to write: a blob, or the packed form, which is smaller and built again at load. */
+  readonly form?: Form;
+}
+
+/** What differs between environments. */
+export interface Platform {
+  /** Bytes of the model at an address or path. */
+  open(name: string | URL): Promise<Bytes>;
+  readonly readWasm: ReadWasm;
+  /** The module that `load` takes by default. */
+  readonly wasm: () => WasmSource | Promise<WasmSource>;
+  readonly buildWasm: () => WasmSource | Promise<WasmSource>;
+}
+
+const LEVELS: Readonly<Record<string, number>> = {
+  safe: abi.VERIFY_SAFE,
+  full: abi.VERIFY_FULL,
+  trusted: abi.VERIFY_TRUSTED,
+};
+
+/** @internal */
+export async function openModel(
+  platform: Platform,
+  source: ModelSource | Promise<ModelSource>,
+  options: LoadOptions = {},
+): Promise<ModelInstance> {
+  const { verify = "safe" } = options;
+  const level = Object.hasOwn(LEVELS, verify) ? (LEVELS[verify] as number) : undefined;
+  if (level === undefined) {
+    throw argumentError(`verify: ${verify} is unknown; use "safe", "full" or "trusted"`);
+  }
+  // Both at the same time; whichever fails first, the other's failure is nobody's.
+  const module = moduleOf(options.wasm ?? platform.wasm(), platform.readWasm);
+  module.catch(() => {});
+  const bytes = await peek(platform, source);
+  try {
+    const machine = await Machine.create(await module);
+    if (kindOf(bytes.head) === "blob") return await openBlob(machine, bytes, level);
+    return await openForeign(platform, machine, bytes, level, options);
+  } catch (error) {
+    bytes.cancel();
+    throw error;
+  }
+}
+
+async function peek(
+  platform: Platform,
+  source: ModelSource | Promise<ModelSource>,
+): Promise<PeekedBytes> {
+  return PeekedBytes.peek(await bytesOf(source, (name) => platform.open(name)), HEADER_SIZE);
+}
+
+async function openBlob(
+  machine: Machine,
+  bytes: PeekedBytes,
+  level: number,
+): Promise<ModelInstance> {
+  const size = await bytes.into(machine.memory, machine.heapBase);
+  return new ModelInstance(machine, size, level);
+}
+
+async function openForeign(
+  platform: Platform,
+  machine: Machine,
+  bytes: PeekedBytes,
+  level: number,
+  options: LoadOptions,
+): Promise<ModelInstance> {
+  const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
+  if (!options.cache) {
+    const built = await build(await module(), bytes, "blob");
+    return adopt(machine, built.memory, built.at, built.size, level);
+  }
+  const source = await bytes.all();
+  const cache = await BlobCache.open(options.cache, source, VERSION);
+  const stored = await openStored(platform, machine.module, cache, level);
+  if (stored !== undefined) return stored;
+  const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
+  const built = await build(await module(), again, "blob");
+  const model = adopt(machine, built.memory, built.at, built.size, level);
+  await cache?.put(built.memory.copy(built.at, built.size));
+  return model;
+}
+
+function adopt(
+  machine: Machine,
+  memory: Memory,
+  at: Address,
+  size: number,
+  level: number,
+): ModelInstance {
+  machine.memory.reserve(machine.heapBase + size);
+  machine.memory.adopt(machine.heapBase, memory, at, size);
+  return new ModelInstance(machine, size, level);
+}
+
+/** Opens what the cache has; a damaged blob is removed and built again. */
+async function openStored(
+  platform: Platform,
+  module: WebAssembly.Module,
+  cache: BlobCache | undefined,
+  level: number,
+): Promise<ModelInstance | undefined> {
+  const response = await cache?.get();
+  if (response === undefined) return undefined;
+  try {
+    return await openBlob(await Machine.create(module), await peek(platform, response), level);
+  } catch (error) {
+    if (error instanceof TokenizerError && error.code === "E_TOO_LARGE") throw error;
+    await cache?.delete();
+    return undefined;
+  }
+}
+
+/** @internal */
+export async function compileModel(
+  platform: Platform,
+  source: ModelSource | Promise<ModelSource>,
+  options: CompileOptions = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { form = "blob" } = options;
+  if (form !== "blob" && form !== "packed") {
+    throw argumentError(`form: ${String(form)} is unknown; use "blob" or "packed"`);
+  }
+  const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
+  module.catch(() => {});
+  const bytes = await peek(platform, source);
+  const { memory, at, size } = await build(await module, bytes, form);
+  return memory.copy(at, size);
+}

@@ -1,0 +1,353 @@
+/** The class `Tokenizer`: the same in every environment but for what loads it. */
+
+import { Decoder, decode, decodeBytes } from "./decode.js";
+import { makeDisposable } from "./dispose.js";
+import { type Batch, count, encode, encodeBatch, encodeInto, encodeSpans } from "./encode.js";
+import { argumentError, bufferError } from "./errors.js";
+import type { Info, PieceType } from "./info.js";
+import type { ModelInstance, Session } from "./instance.js";
+import * as abi from "./layout_gen.js";
+import type { Ids, Text } from "./memory.js";
+import { type NormalizedBytes, normalize, normalizeBytes } from "./normalize.js";
+import { findPiece, getPiece } from "./vocabulary.js";
+
+/** What offsets count: UTF-16 code units (as JavaScript does), code points, or UTF-8 bytes. */
+export type Unit = "utf16" | "codepoint" | "byte";
+
+export interface EncodeOptions {
+  /** Put the model's BOS id in front. */
+  readonly bos?: boolean;
+  /** Put its EOS id at the end. */
+  readonly eos?: boolean;
+}
+
+export interface OffsetsOptions extends EncodeOptions {
+  readonly unit?: Unit;
+  /** Return the text of each piece too. */
+  readonly pieces?: boolean;
+}
+
+/** Tokens of a text with the half-open ranges that they came from. */
+export interface Encoding {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  readonly begin: Uint32Array<ArrayBuffer>;
+  readonly end: Uint32Array<ArrayBuffer>;
+}
+
+export interface EncodingWithPieces extends Encoding {
+  /** Text of each piece; of an unknown token, the normalized text that it stands for. */
+  readonly pieces: string[];
+}
+
+const UNITS: Readonly<Record<Unit, number>> = {
+  byte: abi.UNIT_BYTE,
+  codepoint: abi.UNIT_CODEPOINT,
+  utf16: abi.UNIT_UTF16,
+};
+
+/** Token ids as they come: one, or some. */
+export type IdChunk = number | bigint | Ids;
+
+export interface Tokenizer extends Disposable {}
+
+/**
+ * An opened model. `Tokenizer.load` makes one; all else is synchronous.
+ *
+ * Texts are strings or UTF-8 bytes. Lone surrogates and ill-formed bytes become U+FFFD.
+ */
+export class Tokenizer {
+  static {
+    makeDisposable(this.prototype);
+  }
+
+  /** Properties of the model. */
+  readonly info: Info;
+  readonly #model: ModelInstance;
+  #registry: FinalizationRegistry<Session> | undefined;
+
+  /** @internal */
+  protected constructor(model: ModelInstance) {
+    this.#model = model;
+    this.info = model.info;
+  }
+
+  // -- encode ---------------------------------------------------------------------
+
+  /** Token ids of a text. */
+  encode(text: Text, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
+    return encode(this.#model, checkText(text), flagsOf(options), 0);
+  }
+
+  /**
+   * Writes the token ids of a text to `target`.
+   *
+   * @returns The number of ids; what is behind them in the array is not touched.
+   * @throws TokenizerError `NEED_OUTPUT` if it is too small: `need` is the number of ids.
+   */
+  encodeInto(text: Text, target: Uint32Array, options?: EncodeOptions): number {
+    if (!(target instanceof Uint32Array)) throw argumentError("target must be a Uint32Array");
+    const found = encodeInto(this.#model, checkText(text), flagsOf(options), target);
+    if (found > target.length) throw bufferError(found);
+    return found;
+  }
+
+  /** Ids of many texts, in one array with the end of each text. */
+  encodeBatch(texts: Iterable<Text>, options?: EncodeOptions): Batch {
+    return encodeBatch(this.#model, checkTexts(texts), flagsOf(options));
+  }
+
+  /** Token ids with the place of each in the text; empty where a token came from nothing. */
+  encodeWithOffsets(
+    text: Text,
+    options: OffsetsOptions & { readonly pieces: true },
+  ): EncodingWithPieces;
+  encodeWithOffsets(text: Text, options?: OffsetsOptions): Encoding;
+  encodeWithOffsets(text: Text, options?: OffsetsOptions): Encoding | EncodingWithPieces {
+    const unit = unitOf(options?.unit);
+    const withPieces = options?.pieces === true;
+    const flags = flagsOf(options);
+    const spans = encodeSpans(this.#model, checkText(text), flags, unit, withPieces);
+    const { ids, begin, end, normBegin, normEnd } = spans;
+    if (normBegin === undefined || normEnd === undefined) return { ids, begin, end };
+    const pieces = Array.from(ids, (id) => this.idToPiece(id));
+    const { unkId } = this.info;
+    if (unkId !== undefined && ids.includes(unkId)) {
+      const { bytes } = normalizeBytes(this.#model, text, abi.UNIT_BYTE);
+      for (let i = ids.indexOf(unkId); i >= 0; i = ids.indexOf(unkId, i + 1)) {
+        pieces[i] = this.#text(bytes.subarray(normBegin[i], normEnd[i]));
+      }
+    }
+    return { ids, begin, end, pieces };
+  }
+
+  /** Number of tokens of a text, without making them. */
+  count(text: Text, options?: EncodeOptions): number {
+    return count(this.#model, checkText(text), flagsOf(options), 0);
+  }
+
+  /** Numbers of tokens of many texts. */
+  countBatch(texts: Iterable<Text>, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
+    const flags = flagsOf(options) | abi.COUNT_ONLY;
+    const { ends } = encodeBatch(this.#model, checkTexts(texts), flags);
+    return ends.map((end, i) => end - (i === 0 ? 0 : (ends[i - 1] as number)));
+  }
+
+  /** Whether a text has at most `limit` tokens, BOS and EOS included; stops at more. */
+  fits(text: Text, limit: number, options?: EncodeOptions): boolean {
+    checkLimit(limit);
+    return count(this.#model, checkText(text), flagsOf(options), limit + 1) <= limit;
+  }
+
+  /**
+   * First `limit` token ids of a text; stops there. BOS and EOS count, so the EOS of a text
+   * that is too long is cut off.
+   */
+  truncate(text: Text, limit: number, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
+    checkLimit(limit);
+    const ids = encode(this.#model, checkText(text), flagsOf(options), Math.max(limit, 1));
+    return limit === 0 ? new Uint32Array() : ids;
+  }
+
+  // -- normalize ------------------------------------------------------------------
+
+  /** The text as `encode` sees it before it looks for pieces. */
+  normalize(text: Text): string {
+    return normalize(this.#model, checkText(text));
+  }
+
+  /** Normalized text as UTF-8, with the raw offset of each of its bytes and of its end. */
+  normalizeBytes(text: Text, options?: { readonly unit?: Unit }): NormalizedBytes {
+    return normalizeBytes(this.#model, checkText(text), unitOf(options?.unit));
+  }
+
+  // -- decode ---------------------------------------------------------------------
+
+  /** Text of token ids; ill-formed runs of byte pieces become U+FFFD, one for each byte. */
+  decode(ids: Ids | Iterable<number>): string {
+    return decode(this.#model, checkIds(ids));
+  }
+
+  /** Bytes of token ids; byte pieces give their byte, well-formed or not. */
+  decodeBytes(ids: Ids | Iterable<number>): Uint8Array<ArrayBuffer> {
+    return decodeBytes(this.#model, checkIds(ids));
+  }
+
+  /** A decoder for ids as they come; dispose of it at the end. */
+  decoder(): Decoder {
+    this.#registry ??= finalizers(this.#model);
+    return new Decoder(this.#model, this.#registry);
+  }
+
+  /**
+   * Decodes ids as they come, to pieces of text that never end inside a character: a
+   * transform stream, or from a source an async iterator.
+   */
+  decodeStream(): TransformStream<IdChunk, string>;
+  decodeStream(source: AsyncIterable<IdChunk> | Iterable<IdChunk>): AsyncGenerator<string>;
+  decodeStream(
+    source?: AsyncIterable<IdChunk> | Iterable<IdChunk>,
+  ): TransformStream<IdChunk, string> | AsyncGenerator<string> {
+    const decoder = this.decoder();
+    return source === undefined ? transformStream(decoder) : decodeIterator(decoder, source);
+  }
+
+  // -- vocabulary -----------------------------------------------------------------
+
+  get vocabSize(): number {
+    return this.info.vocabSize;
+  }
+
+  get unkId(): number | undefined {
+    return this.info.unkId;
+  }
+
+  get bosId(): number | undefined {
+    return this.info.bosId;
+  }
+
+  get eosId(): number | undefined {
+    return this.info.eosId;
+  }
+
+  get padId(): number | undefined {
+    return this.info.padId;
+  }
+
+  /** Text of a piece as the model has it (U+2581 for spaces). */
+  idToPiece(id: number): string {
+    return this.#text(getPiece(this.#model, id).bytes);
+  }
+
+  /** Bytes of a piece as the model has them. */
+  idToBytes(id: number): Uint8Array<ArrayBuffer> {
+    return getPiece(this.#model, id).bytes;
+  }
+
+  /** Score of a piece: log probability, or order of merging. */
+  score(id: number): number {
+    return getPiece(this.#model, id).score;
+  }
+
+  pieceType(id: number): PieceType {
+    return getPiece(this.#model, id).type;
+  }
+
+  /** Id of a piece text; of an unknown one the unknown id, or undefined without one. */
+  pieceToId(piece: Text): number | undefined {
+    return findPiece(this.#model, checkText(piece)) ?? this.unkId;
+  }
+
+  /** Whether there is a piece with this text. */
+  hasPiece(piece: Text): boolean {
+    return findPiece(this.#model, checkText(piece)) !== undefined;
+  }
+
+  // -- the model ------------------------------------------------------------------
+
+  /** A copy of the blob, as `load` takes it. */
+  toBlob(): Uint8Array<ArrayBuffer> {
+    return this.#model.blob();
+  }
+
+  /** Bytes of WebAssembly memory that this tokenizer holds. */
+  get memorySize(): number {
+    return this.#model.memorySize;
+  }
+
+  /**
+   * Lets go of the model; using it or its decoders afterwards is an error. Without this
+   * the memory goes with the last reference.
+   */
+  dispose(): void {
+    this.#model.dispose();
+  }
+
+  #text(bytes: Uint8Array<ArrayBuffer>): string {
+    return this.#model.utf8.decode(bytes);
+  }
+}
+
+// -- arguments ----------------------------------------------------------------------
+
+function flagsOf(options: EncodeOptions | undefined): number {
+  return (options?.bos ? abi.BOS : 0) | (options?.eos ? abi.EOS : 0);
+}
+
+function unitOf(unit: Unit = "utf16"): number {
+  const number = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined;
+  if (number !== undefined) return number;
+  throw argumentError(`unit: ${String(unit)} is unknown; use "utf16", "codepoint" or "byte"`);
+}
+
+function checkText(text: Text): Text {
+  if (typeof text === "string" || text instanceof Uint8Array) return text;
+  throw argumentError(`text must be a string or a Uint8Array, not ${typeof text}`);
+}
+
+function checkTexts(texts: Iterable<Text>): readonly Text[] {
+  if (typeof texts === "string") throw argumentError("texts must be several texts, not one");
+  return Array.from(texts, checkText);
+}
+
+function checkLimit(limit: number): void {
+  if (Number.isSafeInteger(limit) && limit >= 0) return;
+  throw argumentError(`limit: ${limit} is not a whole number >= 0`);
+}
+
+function checkIds(ids: Ids | Iterable<number>): Ids {
+  if (typeof ids === "object" && ids !== null) {
+    if ("length" in ids) return ids;
+    if (Symbol.iterator in ids) return Array.from(ids);
+  }
+  throw argumentError("ids must be an array, a typed array or an iterable of numbers");
+}
+
+// -- streams ------------------------------------------------------------------------
+
+/** Gives back the memory of decoders that were forgotten, where the engine can tell. */
+function finalizers(model: ModelInstance): FinalizationRegistry<Session> | undefined {
+  if (typeof FinalizationRegistry === "undefined") return undefined;
+  return new FinalizationRegistry((session) => model.release(session));
+}
+
+function transformStream(decoder: Decoder): TransformStream<IdChunk, string> {
+  const ending = <T>(step: () => T): T => {
+    try {
+      return step();
+    } catch (error) {
+      decoder.dispose();
+      throw error;
+    }
+  };
+  const transformer: Transformer<IdChunk, string> & { cancel(): void } = {
+    transform(chunk, controller) {
+      const text = ending(() => decoder.push(chunk));
+      if (text !== "") controller.enqueue(text);
+    },
+    flush(controller) {
+      const text = ending(() => decoder.flush());
+      decoder.dispose();
+      if (text !== "") controller.enqueue(text);
+    },
+    cancel() {
+      decoder.dispose();
+    },
+  };
+  return new TransformStream(transformer);
+}
+
+async function* decodeIterator(
+  decoder: Decoder,
+  source: AsyncIterable<IdChunk> | Iterable<IdChunk>,
+): AsyncGenerator<string> {
+  try {
+    for await (const chunk of source) {
+      const text = decoder.push(chunk);
+      if (text !== "") yield text;
+    }
+    const text = decoder.flush();
+    if (text !== "") yield text;
+  } finally {
+    decoder.dispose();
+  }
+}
