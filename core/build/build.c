@@ -15,12 +15,11 @@ struct isotok_build {
     phase phase;
 };
 
-enum { MIN_MEMORY = 4096 };   /* as isotok_build.h promises */
+enum { MIN_MEMORY = 4096 }; /* as isotok_build.h promises */
 _Static_assert(sizeof(isotok_build) + ISOTOK_ALIGN <= MIN_MEMORY, "isotok_build is too large");
 
 /* Copies the error out; a build that failed stays failed. */
-static isotok_status finish_call(isotok_build *build, isotok_status status,
-                                 isotok_error *out_error)
+static isotok_status finish_call(isotok_build *build, isotok_status status, isotok_error *out_error)
 {
     if (status != ISOTOK_OK && status != ISOTOK_NEED_OUTPUT) {
         build->phase = FAILED;
@@ -102,7 +101,7 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
     isotok__work *work;
     isotok_status status;
     static const uint8_t empty = 0;
-    isotok__span source = { size == 0 ? &empty : bytes, size };
+    isotok__span source = {size == 0 ? &empty : bytes, size};
     if (build == NULL || source.data == NULL) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
     }
@@ -124,8 +123,8 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
     return finish_call(build, status, out_error);
 }
 
-isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data,
-                               size_t count, isotok_error *out_error)
+isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data, size_t count,
+                               isotok_error *out_error)
 {
     if (build == NULL) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
@@ -134,10 +133,9 @@ isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *
         return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_FIELD, 0);
     }
     build->phase = ARRAYS;
-    return finish_call(build,
-                       isotok__arrays_set(&build->work, &build->arrays, &build->spec, field, data,
-                                          count),
-                       out_error);
+    return finish_call(
+        build, isotok__arrays_set(&build->work, &build->arrays, &build->spec, field, data, count),
+        out_error);
 }
 
 /* Check and passes: once, whatever is written afterwards. */

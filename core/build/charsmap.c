@@ -10,7 +10,7 @@
 #include "text.h"
 
 #define IS_VALUE 0x80000000u
-#define HAS_KEY 0x100u
+#define HAS_KEY  0x100u
 
 static uint32_t unit_base(const uint32_t *units, uint32_t slot)
 {
@@ -62,7 +62,7 @@ static isotok_status split(isotok__work *work, isotok__span source, uint64_t at,
     memcpy(units, source.data + 4, trie_size);
     out->units = units;
     out->unit_count = trie_size / 4;
-    out->text = (isotok__span){ source.data + 4 + trie_size, source.size - 4 - trie_size };
+    out->text = (isotok__span){source.data + 4 + trie_size, source.size - 4 - trie_size};
     return ISOTOK_OK;
 }
 
@@ -73,11 +73,11 @@ enum { NEW = 0, OPEN = 1, DONE = 2 };
 /* Depth-first search over the units with an explicit stack. */
 typedef struct search {
     const uint32_t *units;
-    uint32_t *first_child;   /* by base; NO_INDEX = none */
-    uint32_t *next_child;    /* by unit: another unit with the same base */
-    uint32_t *cursor;        /* by unit: the child to look at next */
+    uint32_t *first_child; /* by base; NO_INDEX = none */
+    uint32_t *next_child;  /* by unit: another unit with the same base */
+    uint32_t *cursor;      /* by unit: the child to look at next */
     uint32_t *stack;
-    uint32_t *key_bytes;     /* by unit: bytes to the farthest key end below, NO_INDEX = none */
+    uint32_t *key_bytes; /* by unit: bytes to the farthest key end below, NO_INDEX = none */
     uint8_t *state;
 } search;
 
@@ -182,8 +182,7 @@ static void measure_pool(isotok__span pool, uint32_t space, uint32_t *rest)
     }
 }
 
-static isotok_status measure_text(isotok__work *work, isotok__charsmap *c, uint64_t at,
-                                  bool escape)
+static isotok_status measure_text(isotok__work *work, isotok__charsmap *c, uint64_t at, bool escape)
 {
     size_t mark = isotok__temp_begin(work);
     uint32_t *rest = isotok__temp(work, c->text.size, 4);
@@ -271,7 +270,7 @@ static bool begins_piece(const isotok__trie *trie, const uint8_t *text, size_t s
 static size_t encode(uint32_t code, uint8_t text[4])
 {
     size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const uint8_t lead[5] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+    static const uint8_t lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
     for (size_t i = size - 1; i > 0; i--) {
         text[i] = (uint8_t)(0x80 | (code & 0x3F));
         code >>= 6;

@@ -7,16 +7,16 @@
 #include "double_array.h"
 #include "spec.h"
 
-#define ISOTOK__MAX_KEY 8000u   /* bytes of a key: as of a piece */
+#define ISOTOK__MAX_KEY     8000u /* bytes of a key: as of a piece */
 #define ISOTOK__START_WORDS 2048u
 
 typedef struct isotok__charsmap {
-    const uint32_t *units;      /* 64-aligned copy; NULL without a charsmap */
+    const uint32_t *units; /* 64-aligned copy; NULL without a charsmap */
     uint32_t unit_count;
-    isotok__span text;          /* the pool */
-    uint32_t max_key_bytes;     /* 0 without keys */
-    uint32_t max_expansion;     /* bytes of the longest replacement, spaces escaped */
-    bool well_formed;           /* every replacement is well-formed UTF-8 */
+    isotok__span text;      /* the pool */
+    uint32_t max_key_bytes; /* 0 without keys */
+    uint32_t max_expansion; /* bytes of the longest replacement, spaces escaped */
+    bool well_formed;       /* every replacement is well-formed UTF-8 */
 } isotok__charsmap;
 
 /* Reads and checks. `escape`: spaces count three bytes in max_expansion. `at` = position

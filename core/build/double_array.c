@@ -1,15 +1,15 @@
 /* Double array of 8-byte nodes: see double_array.h. */
 #include "double_array.h"
 
-enum { TRIES = 20 };            /* blocks looked at for one node */
-enum { FAILS = 12 };            /* failures until a block serves smaller nodes only */
-enum { MAX_BLOCKS = 0xFFFF };   /* so that no slot number is 0xFFFFxx */
+enum { TRIES = 20 };          /* blocks looked at for one node */
+enum { FAILS = 12 };          /* failures until a block serves smaller nodes only */
+enum { MAX_BLOCKS = 0xFFFF }; /* so that no slot number is 0xFFFFxx */
 enum { LIST_OPEN = 0, LIST_HOLES = 1, LISTS = 2, LIST_NONE = 2 };
 
 typedef struct block {
-    uint64_t free[4];           /* bit s: slot s of the block is free */
-    uint64_t used[4];           /* bit b: a node has the base b of the block */
-    uint32_t previous, next;    /* in its list, a ring */
+    uint64_t free[4];        /* bit s: slot s of the block is free */
+    uint64_t used[4];        /* bit b: a node has the base b of the block */
+    uint32_t previous, next; /* in its list, a ring */
     uint16_t free_count;
     uint8_t list;
     uint8_t fails;
@@ -26,8 +26,8 @@ typedef struct builder {
     isotok__node *nodes;
     block *blocks;
     uint32_t block_count, block_limit;
-    uint32_t head[LISTS];       /* first block of each list, NO_INDEX = empty */
-    item *next_items;           /* the next level's nodes */
+    uint32_t head[LISTS]; /* first block of each list, NO_INDEX = empty */
+    item *next_items;     /* the next level's nodes */
     uint32_t next_count;
 } builder;
 
@@ -90,9 +90,8 @@ static bool add_block(builder *b)
 /* Word w of `bits` permuted so that bit x is bit x ^ c of the original. */
 static inline uint64_t permuted(const uint64_t bits[4], unsigned w, unsigned c)
 {
-    static const uint64_t low[6] = { 0x5555555555555555u, 0x3333333333333333u,
-                                     0x0F0F0F0F0F0F0F0Fu, 0x00FF00FF00FF00FFu,
-                                     0x0000FFFF0000FFFFu, 0x00000000FFFFFFFFu };
+    static const uint64_t low[6] = {0x5555555555555555u, 0x3333333333333333u, 0x0F0F0F0F0F0F0F0Fu,
+                                    0x00FF00FF00FF00FFu, 0x0000FFFF0000FFFFu, 0x00000000FFFFFFFFu};
     uint64_t x = bits[w ^ (c >> 6)];
     for (unsigned k = 0; k < 6; k++) {
         unsigned shift = 1u << k;
@@ -145,8 +144,7 @@ static uint32_t base_in_list(builder *b, uint8_t list, const uint8_t *labels, un
         block *bl = &b->blocks[index];
         uint32_t next = bl->next;
         if (bl->free_count >= count) {
-            int base = count == 1 ? base_for_one(bl, labels[0])
-                                  : base_in_block(bl, labels, count);
+            int base = count == 1 ? base_for_one(bl, labels[0]) : base_in_block(bl, labels, count);
             if (base >= 0) {
                 return index << 8 | (uint32_t)base;
             }
@@ -189,7 +187,7 @@ static void take_slot(builder *b, uint32_t slot, uint32_t label)
     if (--bl->free_count == 0 && bl->list != LIST_NONE) {
         list_remove(b, slot >> 8);
     }
-    b->nodes[slot] = (isotok__node){ label, ISOTOK__NO_INDEX };
+    b->nodes[slot] = (isotok__node){label, ISOTOK__NO_INDEX};
 }
 
 /* Gives node `slot` a base and takes the children's slots. */
@@ -266,7 +264,7 @@ static bool expand(builder *b, const item *node, uint32_t depth, children *kids)
         return false;
     }
     for (unsigned i = 0; i < kids->count; i++) {
-        item child = { base ^ kids->labels[i], kids->first[i], kids->first[i + 1] };
+        item child = {base ^ kids->labels[i], kids->first[i], kids->first[i + 1]};
         if (child.last - child.first > 1) {
             b->next_items[b->next_count++] = child;
         } else if (!place_tail(b, child.slot, child.first, depth + 1)) {
@@ -281,7 +279,7 @@ static bool expand_all(builder *b, item *level, item *spare)
 {
     children kids;
     uint32_t count = b->keys->count > 0 ? 1 : 0;
-    level[0] = (item){ 0, 0, b->keys->count };
+    level[0] = (item){0, 0, b->keys->count};
     for (uint32_t depth = 0; count > 0; depth++) {
         b->next_items = spare;
         b->next_count = 0;
@@ -303,9 +301,9 @@ static bool expand_all(builder *b, item *level, item *spare)
  * by which they would be reached, not even the root. */
 static void init_sink(builder *b)
 {
-    b->nodes[0] = (isotok__node){ 1, ISOTOK__NO_INDEX };
+    b->nodes[0] = (isotok__node){1, ISOTOK__NO_INDEX};
     for (uint32_t slot = 1; slot < 256; slot++) {
-        b->nodes[slot] = (isotok__node){ 0, ISOTOK__NO_INDEX };
+        b->nodes[slot] = (isotok__node){0, ISOTOK__NO_INDEX};
     }
 }
 
@@ -323,7 +321,7 @@ static void label_free_slots(builder *b, uint32_t index)
     }
     for (unsigned slot = 0; slot < 256; slot++) {
         if (bl->free[slot >> 6] >> (slot & 63) & 1) {
-            b->nodes[index << 8 | slot] = (isotok__node){ slot ^ base, ISOTOK__NO_INDEX };
+            b->nodes[index << 8 | slot] = (isotok__node){slot ^ base, ISOTOK__NO_INDEX};
         }
     }
 }
@@ -335,7 +333,7 @@ static bool init(builder *b)
 {
     size_t rest;
     isotok__rest(b->work, &rest);
-    rest -= isotok__min(rest, ISOTOK_ALIGN);   /* the blocks are rounded up */
+    rest -= isotok__min(rest, ISOTOK_ALIGN); /* the blocks are rounded up */
     size_t limit = rest / (256 * sizeof(isotok__node) + sizeof(block));
     b->block_limit = (uint32_t)isotok__min(limit, MAX_BLOCKS);
     b->head[LIST_OPEN] = b->head[LIST_HOLES] = ISOTOK__NO_INDEX;
@@ -355,7 +353,7 @@ isotok_status isotok__double_array_build(isotok__work *work, const isotok__keys 
 {
     size_t mark = isotok__temp_begin(work);
     size_t level_size = keys->count / 2 + 1;
-    builder b = { .work = work, .keys = keys };
+    builder b = {.work = work, .keys = keys};
     item *level = isotok__temp(work, level_size, sizeof *level);
     item *spare = isotok__temp(work, level_size, sizeof *spare);
     if (level == NULL || spare == NULL || !init(&b) || !expand_all(&b, level, spare)) {

@@ -27,7 +27,7 @@ typedef struct isotok__keys {
 
 typedef struct isotok__trie {
     isotok__node *nodes;
-    uint32_t slots;    /* a multiple of 256 */
+    uint32_t slots; /* a multiple of 256 */
 } isotok__trie;
 
 static inline uint32_t isotok__key_begin(const isotok__keys *keys, uint32_t i)

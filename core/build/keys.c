@@ -38,10 +38,9 @@ static void classify(const isotok__spec *spec, isotok__plan *plan)
             well_formed = well_formed && isotok__well_formed(piece.data, piece.size);
         }
     }
-    plan->compact = (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0 && !spaces &&
-                    well_formed && plan->charsmap.well_formed;
-    plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
     bool cuttable = well_formed && plan->charsmap.well_formed;
+    plan->compact = cuttable && !spaces && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
+    plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
     plan->features |= cuttable ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
 }
 
@@ -97,12 +96,12 @@ static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, s
             isotok__span piece = isotok__piece(spec, id);
             uint32_t size =
                 (uint32_t)isotok__to_internal(piece.data, piece.size, compact, pool + at);
-            items[made++] = (isotok__sort_item){ 0, at, id };
+            items[made++] = (isotok__sort_item){0, at, id};
             at += size;
             ends[id] = at;
         }
     }
-    *out = (sorted){ items, count, pool, ends };
+    *out = (sorted){items, count, pool, ends};
     return isotok__sort(work, items, count, pool, ends);
 }
 
@@ -136,7 +135,7 @@ static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *o
         ends[i] = at;
         ids[i] = s->items[i].id;
     }
-    *out_keys = (isotok__keys){ .text = text, .ends = ends, .count = s->count };
+    *out_keys = (isotok__keys){.text = text, .ends = ends, .count = s->count};
     *out_ids = ids;
     return ISOTOK_OK;
 }
@@ -223,8 +222,8 @@ static isotok_status make_user_trie(isotok__work *work, const isotok__spec *spec
 isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     classify(spec, plan);
-    isotok_status status = make_keys(work, spec, isotok__is_matched, plan->compact, &plan->keys,
-                                     &plan->key_ids);
+    isotok_status status =
+        make_keys(work, spec, isotok__is_matched, plan->compact, &plan->keys, &plan->key_ids);
     if (status == ISOTOK_OK) {
         status = make_other_ids(work, spec, plan);
     }

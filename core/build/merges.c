@@ -10,20 +10,20 @@
 #include "plan.h"
 #include "text.h"
 
-enum { MAX_DIRECT = 64 };       /* bytes of internal text */
-enum { MAX_SPLIT = 64 };        /* longer UNUSED pieces count as ambiguous */
-#define FROZEN ISOTOK__NO_INDEX
+enum { MAX_DIRECT = 64 }; /* bytes of internal text */
+enum { MAX_SPLIT = 64 };  /* longer UNUSED pieces count as ambiguous */
+#define FROZEN  ISOTOK__NO_INDEX
 #define NO_RANK ISOTOK__NO_INDEX
 
 typedef struct merger {
     const isotok__spec *spec;
     const isotok__plan *plan;
-    const uint8_t *text;                /* the piece */
-    uint32_t count;                     /* symbols */
-    uint32_t node[MAX_DIRECT + 1];      /* slot of the symbol, NO_SLOT or FROZEN */
-    uint32_t rank[MAX_DIRECT + 1];      /* of the pair (i, i + 1) */
-    uint8_t position[MAX_DIRECT + 2];   /* of the symbols, then the end */
-    bool has_user[256];                 /* first bytes of user-defined pieces */
+    const uint8_t *text;              /* the piece */
+    uint32_t count;                   /* symbols */
+    uint32_t node[MAX_DIRECT + 1];    /* slot of the symbol, NO_SLOT or FROZEN */
+    uint32_t rank[MAX_DIRECT + 1];    /* of the pair (i, i + 1) */
+    uint8_t position[MAX_DIRECT + 2]; /* of the symbols, then the end */
+    bool has_user[256];               /* first bytes of user-defined pieces */
 } merger;
 
 /* ---- Direct ---------------------------------------------------------------------- */
@@ -201,8 +201,7 @@ static void classify_unused(const isotok__spec *spec, isotok__plan *plan)
     }
 }
 
-isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec,
-                                  isotok__plan *plan)
+isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     size_t mark = isotok__temp_begin(work);
     merger *m = isotok__temp(work, 1, sizeof *m);

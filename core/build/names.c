@@ -5,8 +5,8 @@
 static const char *status_name(int32_t number)
 {
     switch (number) {
-#define ISOTOK_X(name, value, text)                                                              \
-    case value:                                                                                  \
+#define ISOTOK_X(name, value, text) \
+    case value:                     \
         return text;
         ISOTOK_STATUS_MAP(ISOTOK_X)
     default:
@@ -27,8 +27,8 @@ static const char *what_name(int32_t number)
 static const char *feature_name(int32_t number)
 {
     switch (number) {
-#define ISOTOK_X(name, value, text)                                                              \
-    case value:                                                                                  \
+#define ISOTOK_X(name, value, text) \
+    case value:                     \
         return text;
         ISOTOK__FEATURE_MAP(ISOTOK_X)
 #undef ISOTOK_X

@@ -52,8 +52,7 @@ static isotok_status plan_start_set(isotok__work *work, isotok__plan *plan)
     return work->error.status;
 }
 
-static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec,
-                                   isotok__plan *plan)
+static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     if (!spec->byte_fallback) {
         return ISOTOK_OK;
@@ -71,15 +70,12 @@ static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
 {
     uint32_t charsmap = plan->charsmap.units != NULL;
     plan->operations[0] = (struct isotok__operation){
-        NORMALIZE_SENTENCEPIECE, spec->normalizer_flags & ISOTOK__NORM_ALL, charsmap, 0
-    };
+        NORMALIZE_SENTENCEPIECE, spec->normalizer_flags & ISOTOK__NORM_ALL, charsmap, 0};
     plan->operations[1] = (struct isotok__operation){
         DECODE_SENTENCEPIECE,
-        spec->normalizer_flags & (ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES), 0, 0
-    };
+        spec->normalizer_flags & (ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES), 0, 0};
     plan->operations[2] = (struct isotok__operation){
-        DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0
-    };
+        DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0};
 }
 
 /* The bits that the spec alone decides. */

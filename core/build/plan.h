@@ -9,9 +9,9 @@
 #include "spec.h"
 
 #define ISOTOK__FEATURE_BIT(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
-#define ISOTOK__NOT_DIRECT_BIT 0x80000000u
-#define ISOTOK__MINUS_INFINITY 0xFF800000u    /* float32 bits */
-#define ISOTOK__PAIR_ASCII 256u               /* words of pair_set for two ASCII characters */
+#define ISOTOK__NOT_DIRECT_BIT    0x80000000u
+#define ISOTOK__MINUS_INFINITY    0xFF800000u /* float32 bits */
+#define ISOTOK__PAIR_ASCII        256u        /* words of pair_set for two ASCII characters */
 
 typedef struct isotok__plan {
     uint64_t features;
@@ -19,20 +19,20 @@ typedef struct isotok__plan {
     uint32_t max_piece_bytes, max_expansion, max_key_bytes;
     isotok__charsmap charsmap, denormalizer;
 
-    bool compact;               /* feature compact_space */
-    isotok__keys keys;          /* trie pieces in internal text, sorted */
-    uint32_t *key_ids;          /* [keys.count] piece of a key */
-    uint32_t *other_ids;        /* sorted by text */
+    bool compact;        /* feature compact_space */
+    isotok__keys keys;   /* trie pieces in internal text, sorted */
+    uint32_t *key_ids;   /* [keys.count] piece of a key */
+    uint32_t *other_ids; /* sorted by text */
     uint32_t other_count;
 
     isotok__trie trie;
-    uint32_t *trie_ids;         /* [trie.slots] */
-    isotok__trie user_trie;     /* nodes NULL without user-defined pieces */
-    uint64_t *start_set;        /* NULL without rules and user-defined pieces */
-    uint32_t *byte_ids;         /* [256] or NULL */
+    uint32_t *trie_ids;     /* [trie.slots] */
+    isotok__trie user_trie; /* nodes NULL without user-defined pieces */
+    uint64_t *start_set;    /* NULL without rules and user-defined pieces */
+    uint32_t *byte_ids;     /* [256] or NULL */
     uint64_t *pair_set;
     uint32_t pair_words;
-    struct isotok__operation operations[3];   /* normalizer, decoder, denormalizer */
+    struct isotok__operation operations[3]; /* normalizer, decoder, denormalizer */
 } isotok__plan;
 
 /* All passes. */
@@ -47,8 +47,7 @@ isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, is
 isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
 
 /* merges.c: bpe only: the direct bits, unused_merges, whole_text. */
-isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec,
-                                  isotok__plan *plan);
+isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
 
 /* pairs.c: pair_set. */
 isotok_status isotok__plan_pairs(isotok__work *work, isotok__plan *plan);

@@ -8,8 +8,14 @@
 
 #include "base.h"
 
-enum { ISOTOK__PB_VARINT = 0, ISOTOK__PB_FIXED64 = 1, ISOTOK__PB_BYTES = 2,
-       ISOTOK__PB_GROUP = 3, ISOTOK__PB_GROUP_END = 4, ISOTOK__PB_FIXED32 = 5 };
+enum {
+    ISOTOK__PB_VARINT = 0,
+    ISOTOK__PB_FIXED64 = 1,
+    ISOTOK__PB_BYTES = 2,
+    ISOTOK__PB_GROUP = 3,
+    ISOTOK__PB_GROUP_END = 4,
+    ISOTOK__PB_FIXED32 = 5
+};
 
 /* One message: bytes still to read. `depth` = how many levels may nest inside it. */
 typedef struct isotok__pb {
@@ -20,10 +26,10 @@ typedef struct isotok__pb {
 
 typedef struct isotok__pb_field {
     uint32_t number;
-    uint32_t wire;          /* ISOTOK__PB_… */
-    uint64_t value;         /* VARINT, FIXED64, FIXED32 */
-    const uint8_t *data;    /* BYTES: content */
-    size_t size;            /* BYTES */
+    uint32_t wire;       /* ISOTOK__PB_… */
+    uint64_t value;      /* VARINT, FIXED64, FIXED32 */
+    const uint8_t *data; /* BYTES: content */
+    size_t size;         /* BYTES */
 } isotok__pb_field;
 
 #define ISOTOK__PB_DEPTH 100u
@@ -34,7 +40,7 @@ int isotok__pb_next(isotok__pb *pb, isotok__pb_field *field);
 /* The message inside a BYTES field. */
 static inline isotok__pb isotok__pb_inside(const isotok__pb *pb, const isotok__pb_field *field)
 {
-    isotok__pb inner = { field->data, field->data + field->size, pb->depth - 1 };
+    isotok__pb inner = {field->data, field->data + field->size, pb->depth - 1};
     return inner;
 }
 

@@ -9,8 +9,8 @@ static isotok_status fail_field(isotok__work *work, uint32_t field)
 }
 
 /* A scalar of at most `limit`. */
-static isotok_status set_scalar(isotok__work *work, uint32_t *out, uint32_t field,
-                                const void *data, size_t count, uint32_t least, uint32_t limit)
+static isotok_status set_scalar(isotok__work *work, uint32_t *out, uint32_t field, const void *data,
+                                size_t count, uint32_t least, uint32_t limit)
 {
     uint32_t value = 0;
     if (count == 1) {
@@ -35,8 +35,7 @@ static isotok_status set_number(isotok__work *work, isotok__spec *spec, uint32_t
     case ISOTOK_FIELD_NORMALIZER_FLAGS:
         return set_scalar(work, &spec->normalizer_flags, field, data, count, 0, ISOTOK__NORM_ALL);
     case ISOTOK_FIELD_DENORMALIZER_FLAGS:
-        return set_scalar(work, &spec->denormalizer_flags, field, data, count, 0,
-                          ISOTOK__NORM_ALL);
+        return set_scalar(work, &spec->denormalizer_flags, field, data, count, 0, ISOTOK__NORM_ALL);
     case ISOTOK_FIELD_BYTE_FALLBACK:
         return set_scalar(work, &spec->byte_fallback, field, data, count, 0, 1);
     default:
@@ -78,7 +77,7 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
         return fail_field(work, field);
     }
     if (bytes != NULL) {
-        *bytes = (isotok__span){ data, count };
+        *bytes = (isotok__span){data, count};
         return ISOTOK_OK;
     }
     switch (field) {
@@ -110,8 +109,7 @@ static isotok_status take_sizes(isotok__work *work, const isotok__arrays *arrays
         end += size;
         spec->piece_ends[id] = (uint32_t)end;
     }
-    return end == arrays->piece_text.size ? ISOTOK_OK
-                                          : fail_field(work, ISOTOK_FIELD_PIECE_SIZES);
+    return end == arrays->piece_text.size ? ISOTOK_OK : fail_field(work, ISOTOK_FIELD_PIECE_SIZES);
 }
 
 isotok_status isotok__arrays_finish(isotok__work *work, const isotok__arrays *arrays,

@@ -7,8 +7,8 @@
 /* Fields as they were given; NULL where not. */
 typedef struct isotok__arrays {
     isotok__span piece_text;
-    const uint8_t *piece_sizes;   /* uint16[piece_count], any alignment */
-    const uint8_t *scores;        /* float[score_count] */
+    const uint8_t *piece_sizes; /* uint16[piece_count], any alignment */
+    const uint8_t *scores;      /* float[score_count] */
     const uint8_t *types;
     size_t piece_count, score_count, type_count;
 } isotok__arrays;

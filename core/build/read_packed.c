@@ -79,8 +79,8 @@ static isotok_status open_buffer(buffer *b, isotok__span source)
     if (ok) {
         b->vtable_size = load_u16(b->base + b->vtable);
         b->table_size = load_u16(b->base + b->vtable + 2);
-        ok = b->vtable_size >= 4 && b->vtable + b->vtable_size <= b->size &&
-             b->table_size >= 4 && b->table + b->table_size <= b->size;
+        ok = b->vtable_size >= 4 && b->vtable + b->vtable_size <= b->size && b->table_size >= 4 &&
+             b->table + b->table_size <= b->size;
     }
     return ok ? ISOTOK_OK
               : corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, ISOTOK__NO_INDEX, ISOTOK__HEADER_SIZE);
@@ -109,15 +109,14 @@ static isotok_status read_vector(const buffer *b, uint32_t field, vector *out)
 {
     uint64_t at;
     bool ok = find_field(b, field, &at);
-    *out = (vector){ b->base, 0 };
+    *out = (vector){b->base, 0};
     if (ok && at != 0) {
         at += isotok__load_u32(b->base + at);
         ok = at + 4 <= b->size;
         if (ok) {
             out->count = isotok__load_u32(b->base + at);
             out->data = b->base + at + 4;
-            ok = (uint64_t)out->count * isotok__blob_fields[field].element_size <=
-                 b->size - at - 4;
+            ok = (uint64_t)out->count * isotok__blob_fields[field].element_size <= b->size - at - 4;
         }
     }
     return ok ? ISOTOK_OK
@@ -165,8 +164,8 @@ static isotok_status take_sizes(const buffer *b, isotok__spec *spec, const vecto
 
 static isotok_status take_pieces(const buffer *b, isotok__spec *spec)
 {
-    static const uint32_t fields[4] = { ISOTOK__FIELD_PIECE_TEXT, ISOTOK__FIELD_PIECE_SIZES,
-                                        ISOTOK__FIELD_SCORES, ISOTOK__FIELD_TYPES };
+    static const uint32_t fields[4] = {ISOTOK__FIELD_PIECE_TEXT, ISOTOK__FIELD_PIECE_SIZES,
+                                       ISOTOK__FIELD_SCORES, ISOTOK__FIELD_TYPES};
     size_t v = spec->vocab_size;
     vector in[4];
     for (uint32_t i = 0; i < 4; i++) {
@@ -211,7 +210,7 @@ static isotok_status take_charsmap(const buffer *b, uint32_t units_field, uint32
     memcpy(joined, &bytes, 4);
     memcpy(joined + 4, units.data, bytes);
     memcpy(joined + 4 + bytes, text.data, text.count);
-    *out = (isotok__span){ joined, 4 + (size_t)bytes + text.count };
+    *out = (isotok__span){joined, 4 + (size_t)bytes + text.count};
     return ISOTOK_OK;
 }
 
@@ -244,22 +243,22 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
         status = corrupt(b->work, ISOTOK_WHAT_OPERATION, ISOTOK__FIELD_NORMALIZER, 0);
     }
     if (status == ISOTOK_OK) {
-        status = take_operation(b, ISOTOK__FIELD_NORMALIZER, &normalizer, 0, 1,
-                                &spec->normalizer_flags);
+        status =
+            take_operation(b, ISOTOK__FIELD_NORMALIZER, &normalizer, 0, 1, &spec->normalizer_flags);
     }
     if (status == ISOTOK_OK) {
         status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 0, 1, &ignored);
     }
     if (status == ISOTOK_OK) {
-        status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 1, 2,
-                                &spec->denormalizer_flags);
+        status =
+            take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 1, 2, &spec->denormalizer_flags);
     }
     return status;
 }
 
 isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok__span source)
 {
-    buffer b = { .work = work };
+    buffer b = {.work = work};
     vector surface;
     isotok_status status = check_header(work, source);
     if (status == ISOTOK_OK) {
@@ -277,8 +276,8 @@ isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok
                                &spec->charsmap);
     }
     if (status == ISOTOK_OK) {
-        status = take_charsmap(&b, ISOTOK__FIELD_DENORMALIZER_TRIE,
-                               ISOTOK__FIELD_DENORMALIZER_TEXT, &spec->denormalizer_charsmap);
+        status = take_charsmap(&b, ISOTOK__FIELD_DENORMALIZER_TRIE, ISOTOK__FIELD_DENORMALIZER_TEXT,
+                               &spec->denormalizer_charsmap);
     }
     if (status == ISOTOK_OK) {
         status = take_operations(&b, spec);
@@ -287,7 +286,7 @@ isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok
         status = read_vector(&b, ISOTOK__FIELD_UNK_SURFACE, &surface);
     }
     if (status == ISOTOK_OK) {
-        spec->unk_surface = (isotok__span){ surface.data, surface.count };
+        spec->unk_surface = (isotok__span){surface.data, surface.count};
     }
     return status;
 }

@@ -3,17 +3,33 @@
  * Two walks: the first counts pieces and their text and proves the file well-formed, the
  * second fills the arrays. As in proto2, the last value of a field wins, a message that
  * occurs twice is merged, an unknown field or an unknown enum value is skipped, and a
- * field with another wire type than its own is unknown. */
+ * field with another wire type than its own is unknown.
+ *
+ * SentencePiece 0.2.3 loads, and the compiler refuses, only what a blob cannot hold:
+ *   - a charsmap with a cycle of units, or a key of more than 8,000 bytes;
+ *   - a charsmap text of more than 4,096 bytes (escaped spaces count three);
+ *   - more than 16,777,216 pieces, 16,776,960 trie slots, or 2 GiB of blob. */
 #include "protobuf.h"
 #include "spec.h"
 
 /* Field numbers of sentencepiece_model.proto. */
 enum { MODEL_PIECES = 1, MODEL_TRAINER = 2, MODEL_NORMALIZER = 3, MODEL_DENORMALIZER = 5 };
 enum { PIECE_TEXT = 1, PIECE_SCORE = 2, PIECE_TYPE = 3 };
-enum { TRAINER_MODEL_TYPE = 3, TRAINER_SUFFIX = 24, TRAINER_BYTE_FALLBACK = 35,
-       TRAINER_UNK_SURFACE = 44, TRAINER_BOS = 46, TRAINER_EOS = 47, TRAINER_PAD = 48 };
-enum { NORMALIZER_CHARSMAP = 2, NORMALIZER_DUMMY_PREFIX = 3, NORMALIZER_REMOVE_SPACES = 4,
-       NORMALIZER_ESCAPE = 5 };
+enum {
+    TRAINER_MODEL_TYPE = 3,
+    TRAINER_SUFFIX = 24,
+    TRAINER_BYTE_FALLBACK = 35,
+    TRAINER_UNK_SURFACE = 44,
+    TRAINER_BOS = 46,
+    TRAINER_EOS = 47,
+    TRAINER_PAD = 48
+};
+enum {
+    NORMALIZER_CHARSMAP = 2,
+    NORMALIZER_DUMMY_PREFIX = 3,
+    NORMALIZER_REMOVE_SPACES = 4,
+    NORMALIZER_ESCAPE = 5
+};
 
 typedef struct piece {
     isotok__span text;
@@ -24,17 +40,17 @@ typedef struct piece {
 typedef struct reader {
     isotok__work *work;
     isotok__spec *spec;
-    const uint8_t *origin;    /* of the source, for positions */
-    uint32_t count;           /* pieces so far */
-    uint64_t text_size;       /* their bytes */
-    uint8_t *text;            /* second walk: where pieces go; NULL in the first */
+    const uint8_t *origin; /* of the source, for positions */
+    uint32_t count;        /* pieces so far */
+    uint64_t text_size;    /* their bytes */
+    uint8_t *text;         /* second walk: where pieces go; NULL in the first */
     uint32_t *piece_at;
 } reader;
 
 static isotok_status malformed(const reader *r, const uint8_t *at)
 {
     return isotok__build_fail(r->work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_PROTOBUF, ISOTOK__NO_INDEX,
-                        (uint64_t)(at - r->origin));
+                              (uint64_t)(at - r->origin));
 }
 
 /* Message of a BYTES field, one level deeper; false if it is nested too deep. */
@@ -42,10 +58,10 @@ static isotok_status read_piece(const reader *r, isotok__pb pb, piece *out)
 {
     isotok__pb_field field;
     int got;
-    *out = (piece){ { pb.at, 0 }, 0.0f, ISOTOK_NORMAL };
+    *out = (piece){{pb.at, 0}, 0.0f, ISOTOK_NORMAL};
     while ((got = isotok__pb_next(&pb, &field)) > 0) {
         if (field.number == PIECE_TEXT && field.wire == ISOTOK__PB_BYTES) {
-            out->text = (isotok__span){ field.data, field.size };
+            out->text = (isotok__span){field.data, field.size};
         } else if (field.number == PIECE_SCORE && field.wire == ISOTOK__PB_FIXED32) {
             uint32_t bits = (uint32_t)field.value;
             memcpy(&out->score, &bits, 4);
@@ -85,7 +101,7 @@ static void set_flag(uint32_t *flags, uint32_t flag, uint64_t value)
 
 static void take_trainer_text(isotok__spec *spec, const isotok__pb_field *field)
 {
-    isotok__span text = { field->data, field->size };
+    isotok__span text = {field->data, field->size};
     switch (field->number) {
     case TRAINER_UNK_SURFACE:
         spec->unk_surface = text;
@@ -107,8 +123,7 @@ static void take_trainer_text(isotok__spec *spec, const isotok__pb_field *field)
 static void take_trainer_number(isotok__spec *spec, const isotok__pb_field *field)
 {
     uint32_t number = (uint32_t)field->value;
-    if (field->number == TRAINER_MODEL_TYPE && number >= ISOTOK_UNIGRAM &&
-        number <= ISOTOK_CHAR) {
+    if (field->number == TRAINER_MODEL_TYPE && number >= ISOTOK_UNIGRAM && number <= ISOTOK_CHAR) {
         spec->algorithm = number;
     } else if (field->number == TRAINER_SUFFIX) {
         set_flag(&spec->normalizer_flags, ISOTOK__NORM_SUFFIX, field->value);
@@ -138,7 +153,7 @@ static isotok_status take_normalizer(const reader *r, isotok__pb pb, uint32_t *f
     int got;
     while ((got = isotok__pb_next(&pb, &field)) > 0) {
         if (field.number == NORMALIZER_CHARSMAP && field.wire == ISOTOK__PB_BYTES) {
-            *charsmap = (isotok__span){ field.data, field.size };
+            *charsmap = (isotok__span){field.data, field.size};
             *charsmap_at = (uint64_t)(field.data - r->origin);
         } else if (field.wire == ISOTOK__PB_VARINT && field.number >= NORMALIZER_DUMMY_PREFIX &&
                    field.number <= NORMALIZER_ESCAPE) {
@@ -174,7 +189,7 @@ static isotok_status take_field(reader *r, const isotok__pb *pb, const isotok__p
 
 static isotok_status walk(reader *r, isotok__span source)
 {
-    isotok__pb pb = { source.data, source.data + source.size, ISOTOK__PB_DEPTH };
+    isotok__pb pb = {source.data, source.data + source.size, ISOTOK__PB_DEPTH};
     isotok__pb_field field;
     int got;
     r->count = 0;
@@ -206,9 +221,10 @@ static isotok_status allocate(reader *r)
 isotok_status isotok__read_sentencepiece(isotok__work *work, isotok__spec *spec,
                                          isotok__span source)
 {
-    reader r = { .work = work, .spec = spec, .origin = source.data };
+    reader r = {.work = work, .spec = spec, .origin = source.data};
     if (source.size > ISOTOK__MAX_SOURCE) {
-        return isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_PROTOBUF, ISOTOK__NO_INDEX, 0);
+        return isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_PROTOBUF, ISOTOK__NO_INDEX,
+                                  0);
     }
     isotok_status status = walk(&r, source);
     if (status != ISOTOK_OK) {

@@ -1,7 +1,7 @@
 /* Sort of byte strings: see sort.h. */
 #include "sort.h"
 
-enum { SHORT = 48 };    /* runs up to this length are sorted by insertion */
+enum { SHORT = 48 }; /* runs up to this length are sorted by insertion */
 
 /* Items [begin, begin + count) whose strings share their first `depth` bytes. */
 typedef struct run {
@@ -12,7 +12,7 @@ typedef struct sorter {
     isotok__sort_item *items, *spare;
     const uint8_t *pool;
     const uint32_t *ends;
-    run *runs;          /* that wait; they are disjoint and have at least two items */
+    run *runs; /* that wait; they are disjoint and have at least two items */
     uint32_t run_count;
 } sorter;
 
@@ -47,7 +47,7 @@ static void insertion_sort(isotok__sort_item *items, uint32_t count)
 static bool radix_pass(const isotok__sort_item *from, isotok__sort_item *to, uint32_t count,
                        unsigned shift)
 {
-    uint32_t at[256] = { 0 };
+    uint32_t at[256] = {0};
     uint32_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         at[from[i].number >> shift & 255]++;
@@ -92,7 +92,7 @@ static void add_runs(sorter *s, const run *done)
             end++;
         }
         if (end - i > 1 && (items[i].number & 255) != 0) {
-            s->runs[s->run_count++] = (run){ done->begin + i, end - i, done->depth + 8 };
+            s->runs[s->run_count++] = (run){done->begin + i, end - i, done->depth + 8};
         }
     }
 }
@@ -115,14 +115,14 @@ isotok_status isotok__sort(isotok__work *work, isotok__sort_item *items, uint32_
                            const uint8_t *pool, const uint32_t *ends)
 {
     size_t mark = isotok__temp_begin(work);
-    sorter s = { .items = items, .pool = pool, .ends = ends };
+    sorter s = {.items = items, .pool = pool, .ends = ends};
     s.spare = isotok__temp(work, count, sizeof *s.spare);
     s.runs = isotok__temp(work, count / 2 + 1, sizeof *s.runs);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
     if (count > 1) {
-        s.runs[s.run_count++] = (run){ 0, count, 0 };
+        s.runs[s.run_count++] = (run){0, count, 0};
     }
     while (s.run_count > 0) {
         run r = s.runs[--s.run_count];

@@ -13,8 +13,8 @@
 #include "work.h"
 
 typedef struct isotok__sort_item {
-    uint64_t number;    /* for the sort only */
-    uint32_t begin;     /* of the string in the pool */
+    uint64_t number; /* for the sort only */
+    uint32_t begin;  /* of the string in the pool */
     uint32_t id;
 } isotok__sort_item;
 

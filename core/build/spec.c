@@ -2,7 +2,7 @@
  * piece and the byte it stands at. Duplicates need sorted pieces: see keys.c. */
 #include "spec.h"
 
-static const uint8_t default_unk_surface[] = { ' ', 0xE2, 0x81, 0x87, ' ' };
+static const uint8_t default_unk_surface[] = {' ', 0xE2, 0x81, 0x87, ' '};
 
 void isotok__spec_init(isotok__spec *spec)
 {
@@ -12,7 +12,7 @@ void isotok__spec_init(isotok__spec *spec)
     spec->normalizer_flags =
         ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES | ISOTOK__NORM_ESCAPE;
     spec->denormalizer_flags = spec->normalizer_flags;
-    spec->unk_surface = (isotok__span){ default_unk_surface, sizeof default_unk_surface };
+    spec->unk_surface = (isotok__span){default_unk_surface, sizeof default_unk_surface};
     spec->unk_id = spec->bos_id = spec->eos_id = spec->pad_id = ISOTOK_NO_TOKEN;
 }
 
@@ -47,7 +47,7 @@ static bool same_text(isotok__span a, isotok__span b)
 
 static isotok__span or_default(isotok__span text, const char *fallback, size_t size)
 {
-    return text.size != 0 ? text : (isotok__span){ (const uint8_t *)fallback, size };
+    return text.size != 0 ? text : (isotok__span){(const uint8_t *)fallback, size};
 }
 
 /* The texts of bos, eos and pad name their ids only if the piece is CONTROL. */
@@ -138,12 +138,12 @@ static isotok_status check_unigram(isotok__work *work, const isotok__spec *spec)
         if (!is_finite(spec->scores[id])) {
             return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
         }
-        usable |= isotok__is_visible(spec->types[id]) &&
-                  !isotok__is_nul_piece(isotok__piece(spec, id));
+        usable |=
+            isotok__is_visible(spec->types[id]) && !isotok__is_nul_piece(isotok__piece(spec, id));
     }
     if (!usable) {
         return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_NO_USABLE_PIECE,
-                            ISOTOK__NO_INDEX, 0);
+                                  ISOTOK__NO_INDEX, 0);
     }
     return ISOTOK_OK;
 }
@@ -151,7 +151,7 @@ static isotok_status check_unigram(isotok__work *work, const isotok__spec *spec)
 /* bos, eos and pad of a packed model must be what the core may emit. */
 static isotok_status check_given_ids(isotok__work *work, const isotok__spec *spec)
 {
-    const uint32_t ids[3] = { spec->bos_id, spec->eos_id, spec->pad_id };
+    const uint32_t ids[3] = {spec->bos_id, spec->eos_id, spec->pad_id};
     for (uint32_t i = 0; i < 3; i++) {
         if (ids[i] != ISOTOK_NO_TOKEN &&
             (ids[i] >= spec->vocab_size || spec->types[ids[i]] != ISOTOK_CONTROL)) {
@@ -173,9 +173,10 @@ static isotok_status check_bytes(isotok__work *work, const uint8_t byte_found[25
 
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
 {
-    uint8_t byte_found[256] = { 0 };
+    uint8_t byte_found[256] = {0};
     if (spec->algorithm < ISOTOK_UNIGRAM || spec->algorithm > ISOTOK_CHAR) {
-        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_MODEL_TYPE, ISOTOK__NO_INDEX, 0);
+        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_MODEL_TYPE, ISOTOK__NO_INDEX,
+                                  0);
     }
     for (uint32_t id = 0; id < spec->vocab_size; id++) {
         isotok_status status = check_text(work, spec, id);
@@ -187,7 +188,8 @@ isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
         }
     }
     if (spec->unk_id == ISOTOK_NO_TOKEN && !spec->byte_fallback) {
-        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_UNK_MISSING, ISOTOK__NO_INDEX, 0);
+        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_UNK_MISSING, ISOTOK__NO_INDEX,
+                                  0);
     }
     isotok_status status = spec->byte_fallback ? check_bytes(work, byte_found) : ISOTOK_OK;
     if (status == ISOTOK_OK && spec->algorithm == ISOTOK_UNIGRAM) {

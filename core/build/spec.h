@@ -5,14 +5,19 @@
 
 #include "work.h"
 
-#define ISOTOK__MAX_PIECE 7999u          /* bytes; SentencePiece refuses 8,000 */
-#define ISOTOK__MAX_VOCAB (1u << 24)
-#define ISOTOK__MAX_SOURCE 0x7FFFFFFFu   /* bytes of a source, and of a blob */
+#define ISOTOK__MAX_PIECE     7999u /* bytes; SentencePiece refuses 8,000 */
+#define ISOTOK__MAX_VOCAB     (1u << 24)
+#define ISOTOK__MAX_SOURCE    0x7FFFFFFFu /* bytes of a source, and of a blob */
 #define ISOTOK__MAX_EXPANSION 4096u
 
 /* Flags of a normalizer operation (FORMAT.md section 7). */
-enum { ISOTOK__NORM_DUMMY_PREFIX = 1, ISOTOK__NORM_REMOVE_SPACES = 2, ISOTOK__NORM_ESCAPE = 4,
-       ISOTOK__NORM_SUFFIX = 8, ISOTOK__NORM_ALL = 15 };
+enum {
+    ISOTOK__NORM_DUMMY_PREFIX = 1,
+    ISOTOK__NORM_REMOVE_SPACES = 2,
+    ISOTOK__NORM_ESCAPE = 4,
+    ISOTOK__NORM_SUFFIX = 8,
+    ISOTOK__NORM_ALL = 15
+};
 
 /* A run of borrowed bytes. */
 typedef struct isotok__span {
@@ -21,25 +26,25 @@ typedef struct isotok__span {
 } isotok__span;
 
 typedef struct isotok__spec {
-    uint32_t algorithm;           /* ISOTOK_UNIGRAM .. */
+    uint32_t algorithm; /* ISOTOK_UNIGRAM .. */
     uint32_t parity;
     uint32_t vocab_size;
-    uint32_t byte_fallback;       /* 0 or 1 */
-    uint32_t normalizer_flags;    /* ISOTOK__NORM_… */
+    uint32_t byte_fallback;    /* 0 or 1 */
+    uint32_t normalizer_flags; /* ISOTOK__NORM_… */
     uint32_t denormalizer_flags;
-    isotok__span charsmap;        /* precompiled_charsmap, empty = none */
+    isotok__span charsmap; /* precompiled_charsmap, empty = none */
     isotok__span denormalizer_charsmap;
     isotok__span unk_surface;
     isotok__span bos_piece, eos_piece, pad_piece;
-    uint32_t unk_id, bos_id, eos_id, pad_id;   /* by the check, or from a packed model */
-    bool ids_given;               /* bos_id, eos_id, pad_id came with the source */
+    uint32_t unk_id, bos_id, eos_id, pad_id; /* by the check, or from a packed model */
+    bool ids_given;                          /* bos_id, eos_id, pad_id came with the source */
 
-    const uint8_t *piece_text;    /* all pieces end to end */
-    uint32_t *piece_ends;         /* [vocab_size] */
-    float *scores;                /* [vocab_size] */
-    uint8_t *types;               /* [vocab_size] ISOTOK_NORMAL .. ISOTOK_BYTE */
-    const uint32_t *piece_at;     /* [vocab_size] byte in the source, or NULL: in piece_text */
-    uint64_t charsmap_at, denormalizer_at;     /* byte in the source */
+    const uint8_t *piece_text; /* all pieces end to end */
+    uint32_t *piece_ends;      /* [vocab_size] */
+    float *scores;             /* [vocab_size] */
+    uint8_t *types;            /* [vocab_size] ISOTOK_NORMAL .. ISOTOK_BYTE */
+    const uint32_t *piece_at;  /* [vocab_size] byte in the source, or NULL: in piece_text */
+    uint64_t charsmap_at, denormalizer_at; /* byte in the source */
 } isotok__spec;
 
 static inline uint32_t isotok__piece_begin(const isotok__spec *spec, uint32_t id)
@@ -50,7 +55,7 @@ static inline uint32_t isotok__piece_begin(const isotok__spec *spec, uint32_t id
 static inline isotok__span isotok__piece(const isotok__spec *spec, uint32_t id)
 {
     uint32_t begin = isotok__piece_begin(spec, id);
-    isotok__span piece = { spec->piece_text + begin, spec->piece_ends[id] - begin };
+    isotok__span piece = {spec->piece_text + begin, spec->piece_ends[id] - begin};
     return piece;
 }
 

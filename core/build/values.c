@@ -98,7 +98,7 @@ static isotok_status make_ranks(isotok__work *work, const isotok__spec *spec, is
         return work->error.status;
     }
     for (uint32_t i = 0; i < count; i++) {
-        items[i] = (rank_item){ descending(spec->scores[plan->key_ids[i]]), i };
+        items[i] = (rank_item){descending(spec->scores[plan->key_ids[i]]), i};
     }
     radix_pass(items, spare, count, 0, counts);
     radix_pass(spare, items, count, 11, counts);
@@ -132,11 +132,12 @@ static uint32_t find(const isotok__plan *plan, isotok__span piece)
     for (size_t i = 0; i < piece.size;) {
         uint8_t byte = piece.data[i];
         size_t size = 1;
-        if (plan->compact && piece.size - i >= 3 && memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0) {
+        if (plan->compact && piece.size - i >= 3 &&
+            memcmp(piece.data + i, "\xE2\x96\x81", 3) == 0) {
             byte = 0x20;
             size = 3;
         } else if (plan->compact && byte == 0x20) {
-            return ISOTOK_NO_TOKEN;   /* no trie piece holds a space */
+            return ISOTOK_NO_TOKEN; /* no trie piece holds a space */
         }
         slot = isotok__trie_step(plan->trie.nodes, slot, byte);
         if (slot == ISOTOK_NO_SLOT) {

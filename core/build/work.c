@@ -61,11 +61,12 @@ isotok_status isotok__need(isotok__work *work, size_t extra)
     if (work->error.status == ISOTOK_OK) {
         work->error.need = need;
     }
-    return isotok__build_fail(work, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_BUILD_MEMORY, ISOTOK__NO_INDEX, 0);
+    return isotok__build_fail(work, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_BUILD_MEMORY, ISOTOK__NO_INDEX,
+                              0);
 }
 
 isotok_status isotok__build_fail(isotok__work *work, isotok_status status, uint32_t what,
-                           uint32_t index, uint64_t offset)
+                                 uint32_t index, uint64_t offset)
 {
     if (work->error.status == ISOTOK_OK) {
         work->error.status = status;

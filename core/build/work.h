@@ -15,10 +15,10 @@
 
 typedef struct isotok__work {
     uint8_t *memory;
-    size_t size;        /* bytes of memory */
-    size_t front;       /* keep: [0, front) is in use */
-    size_t back;        /* temp: [back, size) is in use */
-    size_t need_hint;   /* an estimate of what the whole build needs; 0 = none yet */
+    size_t size;      /* bytes of memory */
+    size_t front;     /* keep: [0, front) is in use */
+    size_t back;      /* temp: [back, size) is in use */
+    size_t need_hint; /* an estimate of what the whole build needs; 0 = none yet */
     isotok_error error;
 } isotok__work;
 
@@ -50,6 +50,6 @@ isotok_status isotok__need(isotok__work *work, size_t extra);
 
 /* Records an error and returns its status. */
 isotok_status isotok__build_fail(isotok__work *work, isotok_status status, uint32_t what,
-                           uint32_t index, uint64_t offset);
+                                 uint32_t index, uint64_t offset);
 
 #endif

@@ -7,12 +7,12 @@
 
 static void vector(isotok__section *sections, uint32_t field, const void *data, size_t count)
 {
-    sections[field] = (isotok__section){ data, (uint32_t)count, 0 };
+    sections[field] = (isotok__section){data, (uint32_t)count, 0};
 }
 
 static void scalar(isotok__section *sections, uint32_t field, uint32_t bits)
 {
-    sections[field] = (isotok__section){ NULL, 0, bits };
+    sections[field] = (isotok__section){NULL, 0, bits};
 }
 
 static void operation_sections(const isotok__plan *plan, isotok__section *s)
@@ -23,8 +23,7 @@ static void operation_sections(const isotok__plan *plan, isotok__section *s)
 }
 
 /* What both forms have. */
-static void common_sections(const isotok__spec *spec, const isotok__plan *plan,
-                            isotok__section *s)
+static void common_sections(const isotok__spec *spec, const isotok__plan *plan, isotok__section *s)
 {
     uint32_t v = spec->vocab_size;
     uint32_t unk_score;
@@ -90,8 +89,8 @@ static void write_header(const isotok__spec *spec, uint64_t features, uint8_t *o
     memcpy(out + ISOTOK__HEADER_TOTAL_SIZE, &size, 8);
     memcpy(out + ISOTOK__HEADER_FEATURES, &features, 8);
     memcpy(out + ISOTOK__HEADER_PARITY, &spec->parity, 4);
-    uint64_t checksum = isotok__xxh64(out + ISOTOK__HEADER_FEATURES,
-                                      (size_t)size - ISOTOK__HEADER_FEATURES, 0);
+    uint64_t checksum =
+        isotok__xxh64(out + ISOTOK__HEADER_FEATURES, (size_t)size - ISOTOK__HEADER_FEATURES, 0);
     memcpy(out + ISOTOK__HEADER_CHECKSUM, &checksum, 8);
 }
 
@@ -100,9 +99,8 @@ static uint64_t features_of(const isotok__plan *plan, uint32_t form)
 {
     const uint64_t derived = ISOTOK__FEATURE_BIT(COMPACT_SPACE) | ISOTOK__FEATURE_BIT(WHOLE_TEXT) |
                              ISOTOK__FEATURE_BIT(WIDE) | ISOTOK__FEATURE_BIT(UNUSED_MERGES);
-    return form == ISOTOK_FORM_BLOB
-               ? plan->features
-               : (plan->features & ~derived) | ISOTOK__FEATURE_BIT(PACKED);
+    return form == ISOTOK_FORM_BLOB ? plan->features
+                                    : (plan->features & ~derived) | ISOTOK__FEATURE_BIT(PACKED);
 }
 
 isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,

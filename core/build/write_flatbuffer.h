@@ -8,9 +8,9 @@
 #include "work.h"
 
 typedef struct isotok__section {
-    const void *data;       /* of a vector; NULL = absent */
-    uint32_t count;         /* of a vector */
-    uint32_t bits;          /* of a scalar */
+    const void *data; /* of a vector; NULL = absent */
+    uint32_t count;   /* of a vector */
+    uint32_t bits;    /* of a scalar */
 } isotok__section;
 
 /* Bytes that isotok__flatbuffer_write writes, a multiple of 64. `sections` by field id. */

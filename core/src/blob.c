@@ -220,10 +220,10 @@ static void set_derived(struct isotok_model *model)
     model->pair_shift = 32u - 6u - (uint32_t)__builtin_ctz(words);
     if (b->algorithm == ISOTOK_BPE)
         for (i = 0; i < b->vocab_size; i++) model->unused_count += b->types[i] == ISOTOK_UNUSED;
-    longest = isotok__longest_run(b->charsmap_text, b->charsmap_text_count, longest);
-    longest = isotok__longest_run(b->denormalizer_text, b->denormalizer_text_count, longest);
+    longest = isotok__longest_run(b->charsmap_text, b->charsmap_text_count, 1, longest);
+    longest = isotok__longest_run(b->denormalizer_text, b->denormalizer_text_count, 1, longest);
     if (b->max_piece_bytes > longest) longest = b->max_piece_bytes;
-    model->longest_output = 3 * longest + 3; /* every byte may be a space that becomes U+2581 */
+    model->longest_output = 3 * longest + 3; /* the normalizer asks for room for spaces only */
 }
 
 isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verify,

@@ -45,7 +45,8 @@ static isotok_status check_scalars(const struct check *c)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID, NULL);
     if (b->max_piece_bytes == 0 || b->max_piece_bytes >= ISOTOK_MAX_PIECE)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_PIECE_BYTES, NULL);
-    if (b->max_expansion == 0 || b->max_expansion > ISOTOK_MAX_EXPANSION)
+    /* an ill-formed byte becomes U+FFFD, a space U+2581: three bytes each */
+    if (b->max_expansion < 3 || b->max_expansion > ISOTOK_MAX_EXPANSION)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
     if (b->max_key_bytes < 4 || b->max_key_bytes > 0xFFFFu)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_KEY_BYTES, NULL);
@@ -238,14 +239,13 @@ static isotok_status check_charsmap(const struct check *c, const uint32_t *units
     return ISOTOK_OK;
 }
 
-uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t least)
+uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t space, uint32_t least)
 {
-    uint32_t i, begin = 0;
-    for (i = 0; i < size; i++)
-        if (text[i] == 0) {
-            if (i - begin > least) least = i - begin;
-            begin = i + 1;
-        }
+    uint32_t i, run = 0;
+    for (i = 0; i < size; i++) {
+        run = text[i] == 0 ? 0 : run + (text[i] == 0x20 ? space : 1u);
+        if (run > least) least = run;
+    }
     return least;
 }
 
@@ -273,7 +273,8 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,
                             b->charsmap_text_count);
     if (status != ISOTOK_OK) return status;
-    if (isotok__longest_run(b->charsmap_text, b->charsmap_text_count, 0) > b->max_expansion)
+    if (isotok__longest_run(b->charsmap_text, b->charsmap_text_count,
+                            b->normalizer[0].flags & ISOTOK_NORM_ESCAPE ? 3 : 1, 0) > b->max_expansion)
         return fail_at(&c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
     return check_charsmap(&c, b->denormalizer_trie, b->denormalizer_trie_count,
                           b->denormalizer_text, b->denormalizer_text_count);

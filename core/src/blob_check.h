@@ -12,7 +12,8 @@ isotok_status isotok__check_shape(const struct isotok_model *model, const uint8_
 isotok_status isotok__check_contents(const struct isotok_model *model, const uint8_t *data,
                                      isotok_error *error);
 
-/* Longest run without NUL in text[0..size), at least `least`. */
-uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t least);
+/* Longest run without NUL in text[0..size), at least `least`; a space counts `space`
+ * bytes (3 where it becomes U+2581). */
+uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t space, uint32_t least);
 
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from array import array
 from collections import deque
@@ -17,7 +18,7 @@ from isotok.errors import Status, make_error
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-KEPT: Final = 4
+KEPT: Final = max(4, os.cpu_count() or 1)
 """Instances kept for later calls: each holds a copy of the model."""
 
 if sys.byteorder != "little":

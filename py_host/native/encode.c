@@ -51,6 +51,55 @@ static bool encode_open(native_call *call, PyObject *self, PyObject *text,
     return call_hold(call, *status, "text");
 }
 
+/* Encodes a long text, without the lock, into a list that grows with it. */
+static isotok_status run_into_list(native_call *call, const isotok_encode_options *options,
+                                   PyObject *list)
+{
+    session_box *box = call->box;
+    isotok_input input = {call->text.data, call->text.size, 0, ISOTOK_PART_LAST};
+    isotok_status status = isotok_encode_begin(box->session, options, &call->error);
+    while (status >= 0) {
+        isotok_output output = {.ids = box->ids, .capacity = box->ids_capacity};
+        status = isotok_encode_step(box->session, &input, &output, &call->error);
+        if (status < 0)
+            return status;
+        PyEval_RestoreThread(box->released);
+        bool good = list_extend(call->self, list, box->ids, output.count) &&
+                    PyErr_CheckSignals() == 0;
+        box->released = PyEval_SaveThread();
+        if (!good)
+            return ISOTOK_E_STATE; /* with an exception */
+        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT)
+            return status;
+        if (status == ISOTOK_NEED_SCRATCH)
+            status = box_grow_session(box, &call->error);
+    }
+    return status;
+}
+
+static PyObject *encode_list(native_call *call, const isotok_encode_options *options)
+{
+    PyObject *list = NULL;
+    size_t total;
+    if (call->text.size <= LONG_TEXT) {
+        if (!call_hold(call, encode_run(call, options, &total), "text"))
+            return NULL;
+        list = list_of_ids(call->self, call->box->ids, total);
+    } else {
+        PyEval_RestoreThread(call->box->released);
+        list = PyList_New(0);
+        call->box->released = PyEval_SaveThread();
+        isotok_status status =
+            list == NULL ? ISOTOK_E_STATE : run_into_list(call, options, list);
+        if (!call_hold(call, status, "text")) {
+            Py_XDECREF(list);
+            return NULL;
+        }
+    }
+    call_close(call);
+    return list;
+}
+
 /* encode(text, bos, eos, limit) -> list[int] */
 PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -64,13 +113,7 @@ PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (!argument_u64(args[3], &options.limit))
         return NULL;
     native_call call;
-    size_t total;
-    isotok_status status;
-    if (!encode_open(&call, self, args[0], &options, &total, &status))
-        return NULL;
-    PyObject *list = list_of_ids(call.self, call.box->ids, total);
-    call_close(&call);
-    return list;
+    return call_open_text(&call, self, args[0]) ? encode_list(&call, &options) : NULL;
 }
 
 /* Moves the ids out of the box where copying them would cost memory. */

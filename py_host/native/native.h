@@ -26,6 +26,9 @@
 /* Sessions kept for the next call. More threads than this still work: theirs are freed. */
 #define SESSION_SLOTS 16
 
+/* Ids of longer texts go to a list step by step, so that they are not in memory twice. */
+#define LONG_TEXT (1u << 20)
+
 #define IDS_CAPACITY 4096u              /* ids that a kept session holds room for */
 #define KEPT_IDS_CAPACITY (1u << 18)    /* a larger buffer is given back after the call */
 
@@ -110,6 +113,7 @@ isotok_encode_options options_of(uint32_t flags);
 
 /* list.c */
 PyObject *list_of_ids(model_object *self, const uint32_t *ids, size_t count);
+bool list_extend(model_object *self, PyObject *list, const uint32_t *ids, size_t count);
 void ints_free(model_object *self);
 
 /* encode.c */

@@ -40,12 +40,7 @@ static int append_token(span_lists *lists, const isotok_output *step, size_t i, 
 
 static bool append_step(native_call *call, span_lists *lists, const isotok_output *step)
 {
-    PyObject *ids = list_of_ids(call->self, step->ids, step->count);
-    if (ids == NULL)
-        return false;
-    Py_ssize_t end = PyList_Size(lists->ids);
-    int result = PyList_SetSlice(lists->ids, end, end, ids);
-    Py_DECREF(ids);
+    int result = list_extend(call->self, lists->ids, step->ids, step->count) ? 0 : -1;
     for (size_t i = 0; i < step->count && result == 0; i++)
         result = append_token(lists, step, i, call->self->info.unk);
     lists->count += step->count;

@@ -89,7 +89,7 @@ void put_float(maker *m, uint32_t field, float value)
 
 void put_piece_bytes(maker *m, const void *text, size_t size, float score, uint32_t type)
 {
-    maker piece = { 0 };
+    maker piece = {0};
     put_bytes(&piece, 1, text, size);
     put_float(&piece, 2, score);
     put_number(&piece, 3, type);
@@ -120,7 +120,7 @@ void put_byte_pieces(maker *m)
 
 void put_trainer(maker *m, uint32_t model_type, bool byte_fallback)
 {
-    maker trainer = { 0 };
+    maker trainer = {0};
     put_number(&trainer, 3, model_type);
     put_number(&trainer, 35, byte_fallback);
     put_bytes(m, 2, trainer.data, trainer.size);
@@ -129,7 +129,7 @@ void put_trainer(maker *m, uint32_t model_type, bool byte_fallback)
 
 void put_charsmap(maker *m, const void *data, size_t size)
 {
-    maker normalizer = { 0 };
+    maker normalizer = {0};
     put_bytes(&normalizer, 2, data, size);
     put_bytes(m, 3, normalizer.data, normalizer.size);
     maker_free(&normalizer);

@@ -7,7 +7,7 @@
 #include "blob_gen.h"
 #include "make_model.h"
 
-#define NONE 0xFFFFFFFFu
+#define NONE          0xFFFFFFFFu
 #define FEATURE(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
 
 /* Builds a blob and frees the model. NULL if it is refused. */
@@ -48,8 +48,7 @@ static void expect_error(maker *m, uint32_t what, uint32_t index, const char *te
     uint8_t *blob;
     size_t size;
     isotok_error error;
-    isotok_status status =
-        build_source(m->data, m->size, ISOTOK_FORM_BLOB, &blob, &size, &error);
+    isotok_status status = build_source(m->data, m->size, ISOTOK_FORM_BLOB, &blob, &size, &error);
     bool ok = CHECK(status < 0) && CHECK(error.what == what) && CHECK(error.index == index) &&
               CHECK(isotok_build_name(ISOTOK_NAME_WHAT, (int32_t)error.what)[0] != 0);
     if (text != NULL) {
@@ -69,7 +68,7 @@ static void expect_error(maker *m, uint32_t what, uint32_t index, const char *te
 
 static maker start(void)
 {
-    maker m = { 0 };
+    maker m = {0};
     put_specials(&m);
     put_piece(&m, "a", -1, ISOTOK_NORMAL);
     return m;
@@ -131,7 +130,7 @@ static void test_shared_text(void)
 
 static void test_byte_errors(void)
 {
-    static const char *const bad[] = { "<0x4a>", "<0X41>", "<0x411", "0x41", "<0x41> ", "<0xG1>" };
+    static const char *const bad[] = {"<0x4a>", "<0X41>", "<0x411", "0x41", "<0x41> ", "<0xG1>"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         maker m = start();
         put_byte_pieces(&m);
@@ -142,10 +141,10 @@ static void test_byte_errors(void)
     maker m = start();
     put_trainer(&m, ISOTOK_UNIGRAM, true);
     expect_error(&m, ISOTOK_WHAT_BYTE_MISSING, 0, NULL);
-    m = (maker){ 0 };
+    m = (maker){0};
     put_byte_pieces(&m);
     put_piece(&m, "a", -1, ISOTOK_NORMAL);
-    put_piece_bytes(&m, "\0", 1, -1, ISOTOK_NORMAL);   /* becomes UNUSED */
+    put_piece_bytes(&m, "\0", 1, -1, ISOTOK_NORMAL); /* becomes UNUSED */
     put_piece_bytes(&m, "\0", 1, -1, ISOTOK_CONTROL);
     put_trainer(&m, ISOTOK_UNIGRAM, true);
     expect_ok(&m);
@@ -153,7 +152,7 @@ static void test_byte_errors(void)
 
 static void test_model_errors(void)
 {
-    maker m = { 0 };
+    maker m = {0};
     expect_error(&m, ISOTOK_WHAT_UNK_MISSING, NONE, NULL);
     put_piece(&m, "a", -1, ISOTOK_NORMAL);
     expect_error(&m, ISOTOK_WHAT_UNK_MISSING, NONE, NULL);
@@ -199,7 +198,7 @@ static void test_prefixes(void)
         uint8_t *blob;
         size_t blob_size;
         isotok_error error;
-        uint8_t *copy = malloc(size + 1);   /* exactly as large, so that ASan sees an overrun */
+        uint8_t *copy = malloc(size + 1); /* exactly as large, so that ASan sees an overrun */
         memcpy(copy, m.data, size);
         copy = realloc(copy, size > 0 ? size : 1);
         isotok_status status =
@@ -236,27 +235,39 @@ static void expect_raw(const char *bytes, size_t size, bool ok)
 
 static void test_wire_format(void)
 {
-    RAW("\x48\x01", true);                               /* unknown number */
-    RAW("\x4A\x03" "abc", true);                         /* unknown bytes */
-    RAW("\x49" "12345678", true);                        /* unknown fixed64 */
-    RAW("\x4D" "1234", true);                            /* unknown fixed32 */
-    RAW("\x4B\x08\x01\x53\x54\x4C", true);               /* groups, one in another */
-    RAW("\x08\x05", true);                               /* pieces as a number: unknown */
-    RAW("\xCA\x80\x80\x80\x00\x01x", true);              /* a tag of five bytes */
+    RAW("\x48\x01", true); /* unknown number */
+    RAW("\x4A\x03"
+        "abc",
+        true); /* unknown bytes */
+    RAW("\x49"
+        "12345678",
+        true); /* unknown fixed64 */
+    RAW("\x4D"
+        "1234",
+        true);                              /* unknown fixed32 */
+    RAW("\x4B\x08\x01\x53\x54\x4C", true);  /* groups, one in another */
+    RAW("\x08\x05", true);                  /* pieces as a number: unknown */
+    RAW("\xCA\x80\x80\x80\x00\x01x", true); /* a tag of five bytes */
     RAW("\x48\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7F", true);
     RAW("\x48\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", false);
-    RAW("\x00", false);                                  /* field 0 */
-    RAW("\x4E", false);                                  /* wire type 6 */
-    RAW("\x4C", false);                                  /* end of no group */
-    RAW("\x4B\x08\x01", false);                          /* group without an end */
-    RAW("\x4B\x54", false);                              /* another group's end */
-    RAW("\x4A\x05" "abc", false);                        /* length beyond the file */
+    RAW("\x00", false);         /* field 0 */
+    RAW("\x4E", false);         /* wire type 6 */
+    RAW("\x4C", false);         /* end of no group */
+    RAW("\x4B\x08\x01", false); /* group without an end */
+    RAW("\x4B\x54", false);     /* another group's end */
+    RAW("\x4A\x05"
+        "abc",
+        false); /* length beyond the file */
     RAW("\x4A\xFF\xFF\xFF\xFF\x07", false);
     RAW("\x4A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", false);
-    RAW("\x49" "123", false);
-    RAW("\x4D" "123", false);
-    RAW("\x0A\x02\x0A\x05", false);                      /* a piece's text beyond the piece */
-    RAW("\x12\x01\x18", false);                          /* trainer_spec cut inside */
+    RAW("\x49"
+        "123",
+        false);
+    RAW("\x4D"
+        "123",
+        false);
+    RAW("\x0A\x02\x0A\x05", false); /* a piece's text beyond the piece */
+    RAW("\x12\x01\x18", false);     /* trainer_spec cut inside */
 }
 
 /* The library's limit of nesting: 100 levels. */
@@ -286,7 +297,7 @@ static void test_proto2_values(void)
     m = start();
     put_byte_pieces(&m);
     put_trainer(&m, ISOTOK_CHAR, false);
-    put_raw(&m, "\x12\x03\x98\x02\x01", 5);   /* byte_fallback alone */
+    put_raw(&m, "\x12\x03\x98\x02\x01", 5); /* byte_fallback alone */
     CHECK((features_of(&m) & (15 | FEATURE(BYTE_FALLBACK))) ==
           (FEATURE(CHAR) | FEATURE(BYTE_FALLBACK)));
 }
@@ -295,7 +306,7 @@ static void test_proto2_values(void)
 
 static void test_long_pieces(void)
 {
-    static const size_t sizes[] = { 254, 255, 256, 300, 7999, 8000 };
+    static const size_t sizes[] = {254, 255, 256, 300, 7999, 8000};
     char text[8000];
     memset(text, 'q', sizeof text);
     for (uint32_t type = ISOTOK_UNIGRAM; type <= ISOTOK_CHAR; type++) {
@@ -308,8 +319,7 @@ static void test_long_pieces(void)
                 continue;
             }
             uint64_t features = features_of(&m);
-            CHECK(((features & FEATURE(WIDE)) != 0) ==
-                  (type == ISOTOK_UNIGRAM && sizes[i] > 254));
+            CHECK(((features & FEATURE(WIDE)) != 0) == (type == ISOTOK_UNIGRAM && sizes[i] > 254));
         }
     }
 }
@@ -324,22 +334,22 @@ static void test_features(void)
     put_piece(&m, "x y", -1, ISOTOK_NORMAL);
     CHECK(features_of(&m) == FEATURE(UNIGRAM));
     m = start();
-    put_piece(&m, "x y", -1, ISOTOK_CONTROL);   /* never in the trie */
+    put_piece(&m, "x y", -1, ISOTOK_CONTROL); /* never in the trie */
     CHECK(features_of(&m) == (FEATURE(UNIGRAM) | FEATURE(COMPACT_SPACE)));
     m = start();
     put_piece(&m, "\xE2\x96", -1, ISOTOK_NORMAL);
     CHECK(features_of(&m) == (FEATURE(UNIGRAM) | FEATURE(WHOLE_TEXT)));
     m = start();
-    put_raw(&m, "\x1A\x02\x28\x00", 4);         /* escape_whitespaces: false */
+    put_raw(&m, "\x1A\x02\x28\x00", 4); /* escape_whitespaces: false */
     CHECK(features_of(&m) == FEATURE(UNIGRAM));
     m = start();
     put_piece(&m, "zz", 2e30f, ISOTOK_NORMAL);
     CHECK(features_of(&m) == (FEATURE(UNIGRAM) | FEATURE(COMPACT_SPACE) | FEATURE(WIDE)));
-    m = (maker){ 0 };                           /* no NORMAL piece: unk scores FLT_MAX - 10 */
+    m = (maker){0}; /* no NORMAL piece: unk scores FLT_MAX - 10 */
     put_specials(&m);
     put_piece(&m, "u", 0, ISOTOK_USER_DEFINED);
-    CHECK(features_of(&m) == (FEATURE(UNIGRAM) | FEATURE(COMPACT_SPACE) | FEATURE(WIDE) |
-                              FEATURE(USER_DEFINED)));
+    CHECK(features_of(&m) ==
+          (FEATURE(UNIGRAM) | FEATURE(COMPACT_SPACE) | FEATURE(WIDE) | FEATURE(USER_DEFINED)));
 }
 
 /* UNUSED bpe pieces: one way to arise is split back, two forbid cutting. */
@@ -351,7 +361,7 @@ static void test_unused(void)
     put_trainer(&m, ISOTOK_BPE, false);
     CHECK(features_of(&m) == (base | FEATURE(UNUSED_MERGES)));
     m = start();
-    put_piece(&m, "abc", -1, ISOTOK_UNUSED);    /* neither ab nor bc is a piece */
+    put_piece(&m, "abc", -1, ISOTOK_UNUSED); /* neither ab nor bc is a piece */
     put_trainer(&m, ISOTOK_BPE, false);
     CHECK(features_of(&m) == base);
     m = start();
@@ -361,7 +371,7 @@ static void test_unused(void)
     put_trainer(&m, ISOTOK_BPE, false);
     CHECK(features_of(&m) == (base | FEATURE(UNUSED_MERGES) | FEATURE(WHOLE_TEXT)));
     m = start();
-    put_piece(&m, "b", -1, ISOTOK_UNUSED);      /* a character is a symbol of its own */
+    put_piece(&m, "b", -1, ISOTOK_UNUSED); /* a character is a symbol of its own */
     put_trainer(&m, ISOTOK_BPE, false);
     CHECK(features_of(&m) == (base | FEATURE(UNUSED_MERGES)));
 }
@@ -370,7 +380,7 @@ static void test_unused(void)
 
 static maker some_model(void)
 {
-    maker m = { 0 };
+    maker m = {0};
     uint32_t state = 1;
     put_specials(&m);
     for (uint32_t i = 0; i < 3000; i++) {
@@ -401,9 +411,11 @@ static void test_memory(void)
             memset(arena, 0xAB, memory);
             memset(again, 0xCD, size);
             CHECK(isotok_build_init(arena, memory, &build, &error) == ISOTOK_OK);
-            status = isotok_build_source(build, ISOTOK_SOURCE_SENTENCEPIECE, m.data, m.size, &error);
+            status =
+                isotok_build_source(build, ISOTOK_SOURCE_SENTENCEPIECE, m.data, m.size, &error);
             if (status == ISOTOK_OK) {
-                status = isotok_build_finish(build, ISOTOK_FORM_BLOB, again, size, &out_size, &error);
+                status =
+                    isotok_build_finish(build, ISOTOK_FORM_BLOB, again, size, &out_size, &error);
             }
             CHECK(status == ISOTOK_NEED_SCRATCH ||
                   (status == ISOTOK_OK && out_size == size && memcmp(blob, again, size) == 0));
@@ -420,7 +432,7 @@ static void test_memory(void)
 static void test_small_memory(void)
 {
     maker m = some_model();
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     isotok_build *build;
     size_t out_size;
     unsigned done = 0;
@@ -446,7 +458,7 @@ static void test_small_memory(void)
 static void test_states(void)
 {
     maker m = start();
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     isotok_build *build;
     size_t size;
     size_t blob_size;
@@ -467,7 +479,8 @@ static void test_states(void)
     CHECK(isotok_build_finish(build, 0, out, size - 1, &size, NULL) == ISOTOK_NEED_OUTPUT);
     CHECK(isotok_build_finish(build, 0, out, blob_size, &size, &error) == ISOTOK_OK);
     CHECK(size == blob_size);
-    CHECK(isotok_build_finish(build, ISOTOK_FORM_PACKED, out, 1u << 16, &size, &error) == ISOTOK_OK);
+    CHECK(isotok_build_finish(build, ISOTOK_FORM_PACKED, out, 1u << 16, &size, &error) ==
+          ISOTOK_OK);
     CHECK(size < blob_size);
     CHECK(isotok_build_init(arena, 1u << 20, &build, &error) == ISOTOK_OK);
     CHECK(isotok_build_source(build, ISOTOK_SOURCE_AUTO, "\xFF", 1, &error) == ISOTOK_E_CORRUPT);
@@ -503,18 +516,20 @@ static isotok_status build_arrays(const field *fields, size_t count, uint8_t *ou
 
 static void test_arrays(void)
 {
-    static const uint16_t sizes[] = { 5, 3, 4, 1, 2 };
-    static const float scores[] = { 0, 0, 0, -1, -2 };
-    static const uint8_t types[] = { ISOTOK_UNKNOWN, ISOTOK_CONTROL, ISOTOK_CONTROL, ISOTOK_NORMAL,
-                                     ISOTOK_NORMAL };
+    static const uint16_t sizes[] = {5, 3, 4, 1, 2};
+    static const float scores[] = {0, 0, 0, -1, -2};
+    static const uint8_t types[] = {ISOTOK_UNKNOWN, ISOTOK_CONTROL, ISOTOK_CONTROL, ISOTOK_NORMAL,
+                                    ISOTOK_NORMAL};
     static const uint32_t parity = ISOTOK_PARITY_SENTENCEPIECE;
     static const uint32_t bad = 9;
     field fields[] = {
-        { ISOTOK_FIELD_PIECE_TEXT, "<unk><s></s>aab", 15 }, { ISOTOK_FIELD_PIECE_SIZES, sizes, 5 },
-        { ISOTOK_FIELD_SCORES, scores, 5 },                 { ISOTOK_FIELD_TYPES, types, 5 },
-        { ISOTOK_FIELD_PARITY, &parity, 1 },
+        {ISOTOK_FIELD_PIECE_TEXT, "<unk><s></s>aab", 15},
+        {ISOTOK_FIELD_PIECE_SIZES, sizes, 5},
+        {ISOTOK_FIELD_SCORES, scores, 5},
+        {ISOTOK_FIELD_TYPES, types, 5},
+        {ISOTOK_FIELD_PARITY, &parity, 1},
     };
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     uint8_t *out = aligned_memory(1u << 16);
     size_t size;
     size_t blob_size;
@@ -535,9 +550,9 @@ static void test_arrays(void)
     CHECK(build_arrays(fields, 5, out, 1u << 16, &size, &error) == ISOTOK_E_ARGUMENT);
     CHECK(error.what == ISOTOK_WHAT_FIELD && error.index == ISOTOK_FIELD_SCORES);
     fields[2].count = 5;
-    fields[4] = (field){ ISOTOK_FIELD_ALGORITHM, &bad, 1 };
+    fields[4] = (field){ISOTOK_FIELD_ALGORITHM, &bad, 1};
     CHECK(build_arrays(fields, 5, out, 1u << 16, &size, &error) == ISOTOK_E_ARGUMENT);
-    fields[4] = (field){ 99, &bad, 1 };
+    fields[4] = (field){99, &bad, 1};
     CHECK(build_arrays(fields, 5, out, 1u << 16, &size, &error) == ISOTOK_E_ARGUMENT);
     free(blob);
     free(out);

@@ -67,7 +67,7 @@ static uint32_t darts_child(darts *d, uint32_t base, uint8_t byte, uint32_t next
 static isotok_status read_charsmap(const darts *d, size_t pool_size, bool escape,
                                    isotok__charsmap *out)
 {
-    isotok__span source = { (const uint8_t *)d, 4 + sizeof d->units + pool_size };
+    isotok__span source = {(const uint8_t *)d, 4 + sizeof d->units + pool_size};
     reset_work();
     return isotok__charsmap_read(&work, source, 100, escape, out);
 }
@@ -87,7 +87,7 @@ static void test_charsmap(void)
     static darts d;
     isotok__charsmap c;
     static uint64_t set[ISOTOK__START_WORDS];
-    const isotok__trie no_trie = { NULL, 0 };
+    const isotok__trie no_trie = {NULL, 0};
     make_darts(&d);
     CHECK(read_charsmap(&d, 6, false, &c) == ISOTOK_OK);
     CHECK(c.max_key_bytes == 2 && c.max_expansion == 3 && c.well_formed && c.unit_count == UNITS);
@@ -107,7 +107,7 @@ static void test_charsmap(void)
     CHECK(read_charsmap(&d, 6, false, &c) == ISOTOK_OK && !c.well_formed);
     memcpy(d.pool, "\xC3\xA9\0\0\0", 6);
     CHECK(read_charsmap(&d, 6, false, &c) == ISOTOK_OK && c.well_formed);
-    d.units[700] = 0x80000001u;                   /* into the middle of a character */
+    d.units[700] = 0x80000001u; /* into the middle of a character */
     CHECK(read_charsmap(&d, 6, false, &c) == ISOTOK_OK && !c.well_formed);
 }
 
@@ -126,8 +126,8 @@ static void test_charsmap_errors(void)
     static darts d;
     const uint32_t broken = ISOTOK_WHAT_CHARSMAP_BROKEN;
     make_darts(&d);
-    refuse_charsmap(&d, 0, broken, 100);          /* no pool */
-    refuse_charsmap(&d, 1, broken, 100);          /* no NUL at its end */
+    refuse_charsmap(&d, 0, broken, 100); /* no pool */
+    refuse_charsmap(&d, 1, broken, 100); /* no NUL at its end */
     d.size += 1024;
     refuse_charsmap(&d, 6, broken, 100);
     d.size = 1000;
@@ -138,22 +138,22 @@ static void test_charsmap_errors(void)
     darts_base(&d, 0, 0);
     refuse_charsmap(&d, 6, broken, 104);
     make_darts(&d);
-    darts_base(&d, 512 ^ 'A', 1024);              /* out of the array */
+    darts_base(&d, 512 ^ 'A', 1024); /* out of the array */
     refuse_charsmap(&d, 6, broken, 104 + 4 * (512 ^ 'A'));
     make_darts(&d);
-    d.units[300] = 'x';                           /* a key without a value unit */
+    d.units[300] = 'x'; /* a key without a value unit */
     refuse_charsmap(&d, 6, broken, 104 + 4 * (512 ^ 'A'));
     make_darts(&d);
-    d.units[300] = 0x80000006u;                   /* a value beyond the pool */
+    d.units[300] = 0x80000006u; /* a value beyond the pool */
     refuse_charsmap(&d, 6, broken, 104 + 4 * 300);
     make_darts(&d);
-    d.units[5] = 0x80000006u;                     /* even where no key leads */
+    d.units[5] = 0x80000006u; /* even where no key leads */
     refuse_charsmap(&d, 6, broken, 104 + 4 * 5);
     make_darts(&d);
-    darts_child(&d, 300, 'C', 512, -1);           /* A C leads back to the root's children */
+    darts_child(&d, 300, 'C', 512, -1); /* A C leads back to the root's children */
     refuse_charsmap(&d, 6, broken, 0);
     make_darts(&d);
-    memset(d.pool, ' ', 1366);                    /* escaped: 3 * 1,366 bytes */
+    memset(d.pool, ' ', 1366); /* escaped: 3 * 1,366 bytes */
     refuse_charsmap(&d, 1367, ISOTOK_WHAT_EXPANSION, 0);
     d.pool[0] = 0;
     refuse_charsmap(&d, 0, broken, 100);
@@ -171,7 +171,7 @@ static void test_charsmap_depth(uint32_t keys)
     darts_init(&d);
     darts_base(&d, 0, base);
     for (uint32_t i = 0; i < keys; i++) {
-        uint32_t next = base + 1;                 /* with bytes from 0x80 on: no clash */
+        uint32_t next = base + 1; /* with bytes from 0x80 on: no clash */
         darts_child(&d, base, 0x80, next, 0);
         base = next;
     }
@@ -183,7 +183,7 @@ static void test_charsmap_depth(uint32_t keys)
 /* A plan of a random bpe model; false if the model is refused. */
 static bool make_plan(const maker *m, isotok__spec *spec, isotok__plan *plan)
 {
-    isotok__span source = { m->data, m->size };
+    isotok__span source = {m->data, m->size};
     reset_work();
     isotok__spec_init(spec);
     return isotok__read_sentencepiece(&work, spec, source) == ISOTOK_OK &&
@@ -193,8 +193,8 @@ static bool make_plan(const maker *m, isotok__spec *spec, isotok__plan *plan)
 
 static uint32_t value_of(const isotok__plan *plan, const char *text)
 {
-    return plan->trie.nodes[isotok__trie_walk(plan->trie.nodes, 0, (const uint8_t *)text,
-                                              strlen(text))]
+    return plan->trie
+        .nodes[isotok__trie_walk(plan->trie.nodes, 0, (const uint8_t *)text, strlen(text))]
         .value;
 }
 
@@ -213,12 +213,11 @@ static void test_ranks(void)
         uint32_t bits;
         uint32_t rank;
     } pieces[] = {
-        { "a", 0x7FC00001, 0 }, { "b", 0x7F800000, 1 }, { "c", 0x3F800000, 2 },
-        { "d", 0x00000001, 3 }, { "e", 0x00000000, 4 }, { "f", 0x00000000, 4 },
-        { "g", 0x80000000, 5 }, { "h", 0xBF800000, 6 }, { "i", 0xBF800001, 7 },
-        { "j", 0xFF800000, 8 }, { "k", 0xFFC00000, 9 },
+        {"a", 0x7FC00001, 0}, {"b", 0x7F800000, 1}, {"c", 0x3F800000, 2}, {"d", 0x00000001, 3},
+        {"e", 0x00000000, 4}, {"f", 0x00000000, 4}, {"g", 0x80000000, 5}, {"h", 0xBF800000, 6},
+        {"i", 0xBF800001, 7}, {"j", 0xFF800000, 8}, {"k", 0xFFC00000, 9},
     };
-    maker m = { 0 };
+    maker m = {0};
     isotok__spec spec;
     isotok__plan plan;
     put_specials(&m);
@@ -228,7 +227,7 @@ static void test_ranks(void)
     put_trainer(&m, ISOTOK_BPE, false);
     if (CHECK(make_plan(&m, &spec, &plan))) {
         for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-            CHECK(value_of(&plan, pieces[i].text) == pieces[i].rank);   /* and direct */
+            CHECK(value_of(&plan, pieces[i].text) == pieces[i].rank); /* and direct */
         }
     }
     maker_free(&m);
@@ -321,7 +320,7 @@ static void test_direct(void)
     unsigned indirect = 0;
     for (unsigned round = 0; round < 400; round++) {
         toy t;
-        maker m = { 0 };
+        maker m = {0};
         isotok__spec spec;
         isotok__plan plan;
         bool ok = true;
@@ -349,15 +348,15 @@ static void test_direct(void)
 
 static void fix_checksum(uint8_t *packed, size_t size)
 {
-    uint64_t checksum = isotok__xxh64(packed + ISOTOK__HEADER_FEATURES,
-                                      size - ISOTOK__HEADER_FEATURES, 0);
+    uint64_t checksum =
+        isotok__xxh64(packed + ISOTOK__HEADER_FEATURES, size - ISOTOK__HEADER_FEATURES, 0);
     memcpy(packed + ISOTOK__HEADER_CHECKSUM, &checksum, 8);
 }
 
 static void test_packed(void)
 {
     static darts d;
-    maker m = { 0 };
+    maker m = {0};
     uint8_t *packed;
     uint8_t *blob;
     uint8_t *again;
@@ -368,7 +367,10 @@ static void test_packed(void)
     put_specials(&m);
     put_byte_pieces(&m);
     put_piece(&m, "<pad>", 0, ISOTOK_CONTROL);
-    put_piece(&m, "\xE2\x96\x81" "ab", -1, ISOTOK_NORMAL);
+    put_piece(&m,
+              "\xE2\x96\x81"
+              "ab",
+              -1, ISOTOK_NORMAL);
     put_piece(&m, "u", 0, ISOTOK_USER_DEFINED);
     put_piece(&m, "w", 0, ISOTOK_UNUSED);
     put_trainer(&m, ISOTOK_UNIGRAM, true);
@@ -390,7 +392,7 @@ static void test_packed(void)
     unsigned accepted = 0;
     unsigned refused = 0;
     for (unsigned round = 0; round < 3000; round++) {
-        uint8_t *copy = malloc(packed_size);   /* unaligned use is allowed, overruns are not */
+        uint8_t *copy = malloc(packed_size); /* unaligned use is allowed, overruns are not */
         memcpy(copy, packed, packed_size);
         uint32_t limit = round % 2 ? (uint32_t)packed_size : 512;
         for (unsigned flips = 1 + random_below(3); flips > 0; flips--) {

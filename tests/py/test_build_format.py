@@ -338,14 +338,11 @@ def test_features(case: Case) -> None:
         expected.add("byte_fallback")
     if oracle.denormalizer:
         expected.add("denormalizer")
-    if not well_formed:
+    cuttable = well_formed and all(is_well_formed(text) for text in replacements)
+    spaces = any(b" " in text for text in texts)
+    if not cuttable:
         expected.add("whole_text")
-    if (
-        oracle.normalizer.escape_whitespaces
-        and well_formed
-        and not any(b" " in text for text in texts)
-        and all(is_well_formed(text) for text in replacements)
-    ):
+    if oracle.normalizer.escape_whitespaces and cuttable and not spaces:
         expected.add("compact_space")
     found = case.blob.features
     assert found - {"wide", "unused_merges", "whole_text"} == expected - {"whole_text"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 import threading
 import time
@@ -96,6 +97,39 @@ def test_the_lock_is_released(model: _native.Model) -> None:
         time.sleep(0)
     thread.join()
     assert ticks > 10
+
+
+def test_texts_that_go_to_the_list_in_steps(model: _native.Model) -> None:
+    text = "hello wörld " * 300_000
+    ids = model.encode(text, True, True, 0)
+    assert ids == np.frombuffer(model.encode_ids(text, 3, 0), np.uint32).tolist()
+    assert ids[1:7] * 300_000 == ids[1:-1]
+    assert model.encode(text, False, False, 1_000_000) == ids[1:1_000_001]
+
+
+class Interrupted(Exception):
+    """What the handler of a signal raises."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_signals_interrupt_long_work(model: _native.Model) -> None:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    text = b"hello " * 20_000_000
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for method in (model.encode_ids, model.encode_spans):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(Interrupted):
+                method(text, 0, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(Interrupted):
+            model.encode(text, False, False, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert model.encode("hello", False, False, 0) == [HELLO]
 
 
 def test_buffer(model: _native.Model) -> None:

@@ -13,6 +13,7 @@ import isotok
 import pytest
 from isotok import LimitError, Status, TokenizerError, _cwasm, _wasm, _wasmtime_call
 from isotok._backend import Limits
+from isotok._wasm_backend import KEPT
 from isotok._wasmtime import WasmtimeMachine
 from isotok.compile import compile_model
 from support.toy import HELLO, WORLD, byte_model, toy_model
@@ -116,10 +117,10 @@ def test_a_trap_poisons_the_instance(call: str) -> None:
 def test_instances_are_not_hoarded() -> None:
     tok = wasm()
     backend = tok._backend
-    taken = [backend._take(0) for _ in range(9)]  # type: ignore[attr-defined]
+    taken = [backend._take(0) for _ in range(KEPT + 3)]  # type: ignore[attr-defined]
     for instance in taken:
         backend._give(instance)  # type: ignore[attr-defined]
-    assert len(backend._free) == 4  # type: ignore[attr-defined]
+    assert len(backend._free) == KEPT  # type: ignore[attr-defined]
 
 
 def test_memory_does_not_grow_with_the_text() -> None:

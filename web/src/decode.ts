@@ -1,11 +1,12 @@
 /** Token ids to text, at once or as they come. */
 
 import { disposedError, makeDisposable } from "./dispose.js";
+import { argumentError } from "./errors.js";
 import type { ModelInstance, Session } from "./instance.js";
 import { RESULT_WORDS } from "./instance.js";
 import * as abi from "./layout_gen.js";
-import type { Ids } from "./memory.js";
-import { Chunks } from "./text.js";
+import type { Ids, Text } from "./memory.js";
+import { Chunks, writeText } from "./text.js";
 
 export interface Decoder extends Disposable {}
 
@@ -29,6 +30,24 @@ export function decodeBytes(model: ModelInstance, ids: Ids): Uint8Array<ArrayBuf
     bytes.push(machine.memory.copy(at.results, count));
   });
   return bytes.join();
+}
+
+/** Text of pieces given by their text; what is no piece is taken as it is. */
+export function decodePieces(model: ModelInstance, pieces: readonly Text[]): string {
+  const { at, machine, session, utf8 } = model;
+  let text = "";
+  const drain = (count: number) => {
+    text += machine.memory.readText(at.results, count, utf8, true);
+  };
+  try {
+    begin(model, session, 0);
+    for (const piece of pieces) stepPiece(model, piece, false, drain);
+    stepPiece(model, "", true, drain);
+  } finally {
+    text += utf8.decode();
+    model.settle();
+  }
+  return text;
 }
 
 function decodeAll(
@@ -67,13 +86,27 @@ function step(
     // What is no uint32 is written as one that no model has: the core says which it is.
     memory.writeIds(model.at.text, ids, done, count);
     const end = done + count === ids.length;
-    stepWindow(model, session, count, last && end, done, drain);
+    repeatStep(model, "isotok_decode_step", session, count, last && end, done, drain);
     done += count;
   } while (done < ids.length);
 }
 
-function stepWindow(
+/** Decodes a piece text; one that is longer than the window can be no piece of a model. */
+function stepPiece(
   model: ModelInstance,
+  piece: Text,
+  last: boolean,
+  drain: (count: number) => void,
+): void {
+  const { read, written } = writeText(model.machine.memory, piece, 0, model.window);
+  if (read < piece.length) throw argumentError("pieces: one is longer than any piece can be");
+  repeatStep(model, "isotok_decode_piece", model.session, written, last, 0, drain);
+}
+
+/** Calls until what is in the window is taken. */
+function repeatStep(
+  model: ModelInstance,
+  name: "isotok_decode_step" | "isotok_decode_piece",
   session: Session,
   count: number,
   last: boolean,
@@ -82,11 +115,11 @@ function stepWindow(
 ): void {
   const { at, machine } = model;
   const { memory } = machine;
-  memory.setWord(at.second, 0); // ids consumed
+  memory.setWord(at.second, 0); // ids or pieces consumed
   let status: number;
   do {
     status = machine.call(
-      "isotok_decode_step",
+      name,
       session.pointer,
       at.text,
       count,

@@ -2,7 +2,6 @@
 
 import { TokenizerError } from "./errors.js";
 
-/** @internal */
 export function disposedError(): TokenizerError {
   return new TokenizerError(
     "DISPOSED",
@@ -10,7 +9,7 @@ export function disposedError(): TokenizerError {
   );
 }
 
-/** Lets `using` call `dispose`. @internal */
+/** Lets `using` call `dispose`. */
 export function makeDisposable(prototype: { dispose(): void }): void {
   const symbol: symbol | undefined = Symbol.dispose; // engines without it are still about
   if (symbol === undefined) return;

@@ -85,7 +85,6 @@ const WITH_PLACE: readonly number[] = [
  * Error for an `isotok_error` of the core.
  *
  * @param subject What `offset` and `index` count in: model, source, text, ids …
- * @internal
  */
 export function coreError(
   details: ErrorDetails,
@@ -128,7 +127,6 @@ function placeOf({ index, offset }: ErrorDetails): string {
 
 /**
  * Error for a buffer of the caller's that is too small for all ids.
- * @internal
  */
 export function bufferError(need: number): TokenizerError {
   return new TokenizerError(
@@ -140,13 +138,12 @@ export function bufferError(need: number): TokenizerError {
 
 /**
  * Error for an argument that makes no sense.
- * @internal
  */
 export function argumentError(message: string): TokenizerError {
   return new TokenizerError("ARGUMENT", message);
 }
 
-/** Text of whatever was thrown, for messages. @internal */
+/** Text of whatever was thrown, for messages. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

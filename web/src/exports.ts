@@ -1,4 +1,4 @@
-/** What every entry point exports besides `Tokenizer` and `compileModel`. */
+/** What every entry point exports besides `Tokenizer`. */
 
 export type { Decoder } from "./decode.js";
 export type { Batch } from "./encode.js";

@@ -39,12 +39,11 @@ function nameOf<T>(names: readonly T[], number: number): T {
   return names[number - 1] as T;
 }
 
-/** @internal */
 export function pieceType(number: number): PieceType {
   return nameOf(PIECE_TYPES, number);
 }
 
-/** Reads an `isotok_info`. @internal */
+/** Reads an `isotok_info`. */
 export function readInfo(memory: Memory, at: Address): Info {
   const word = (offset: number) => memory.word(at + offset);
   const id = (offset: number) => {

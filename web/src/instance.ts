@@ -24,7 +24,7 @@ const WINDOW = 1 << 18;
 const SPARE = 1 << 24;
 
 /** Texts in one crossing of a batch. */
-export const BATCH = 1 << 13;
+export const BATCH = 1 << 14;
 /** Words for results: ids alone, or columns of spans, or bytes with a word for each. */
 export const RESULT_WORDS = 5 << 16;
 

@@ -7,7 +7,6 @@ import { type Address, Memory } from "./memory.js";
 /** Exports are functions of int32; pointers come back signed. */
 type Exports = Readonly<Record<string, (...values: number[]) => number>>;
 
-/** @internal */
 export class Machine {
   readonly module: WebAssembly.Module;
   readonly memory: Memory;

@@ -19,7 +19,6 @@ export type Ids = ArrayLike<number> | ArrayLike<bigint>;
 
 const PAGE = 65536;
 
-/** @internal */
 export function align(address: Address, alignment: number): Address {
   return Math.ceil(address / alignment) * alignment;
 }
@@ -30,7 +29,6 @@ export interface Written {
   readonly written: number;
 }
 
-/** @internal */
 export class Memory {
   readonly #memory: WebAssembly.Memory;
   readonly #encoder = new TextEncoder();
@@ -176,7 +174,6 @@ export class Memory {
 
 /**
  * Blocks of memory behind everything else, for what comes and goes.
- * @internal
  */
 export class Arena {
   readonly #begin: Address;

@@ -2,14 +2,8 @@
 
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { reasonOf } from "./errors.js";
-import { type Bytes, fetchBytes, type ModelSource, sourceError } from "./load/bytes.js";
-import {
-  type CompileOptions,
-  compileModel as compileOn,
-  type LoadOptions,
-  openModel,
-  type Platform,
-} from "./load/open.js";
+import { type Bytes, fetchBytes, sourceError } from "./load/bytes.js";
+import type { Platform } from "./load/open.js";
 import { Tokenizer as Base } from "./tokenizer.js";
 
 export * from "./exports.js";
@@ -38,9 +32,9 @@ async function openFile(name: string | URL): Promise<Bytes> {
 }
 
 async function* fileChunks(file: FileHandle, name: string | URL): AsyncGenerator<Uint8Array> {
-  const buffer = new Uint8Array(CHUNK);
   try {
     for (;;) {
+      const buffer = new Uint8Array(CHUNK); // a fresh one: the chunk before may still be held
       const { bytesRead } = await file.read(buffer);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
@@ -52,33 +46,12 @@ async function* fileChunks(file: FileHandle, name: string | URL): AsyncGenerator
   }
 }
 
-const platform: Platform = {
-  open: openFile,
-  readWasm: (url) => (isRemote(url) ? fetch(url) : readFile(pathOf(url))),
-  wasm: () => new URL("./isotok.wasm", import.meta.url),
-  buildWasm: () => new URL("./isotok-build.wasm", import.meta.url),
-};
-
-/** An opened model; see the methods. */
 export class Tokenizer extends Base {
-  /**
-   * Opens a model.
-   *
-   * @param source A blob, a packed model or a SentencePiece `.model`: its path or address, a
-   * `Response`, a stream, a `Blob` or `File`, or its bytes.
-   */
-  static async load(
-    source: ModelSource | Promise<ModelSource>,
-    options?: LoadOptions,
-  ): Promise<Tokenizer> {
-    return new Tokenizer(await openModel(platform, source, options));
-  }
-}
-
-/** Compiles a model file to a blob, or to the packed form, without opening it. */
-export function compileModel(
-  source: ModelSource | Promise<ModelSource>,
-  options?: CompileOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return compileOn(platform, source, options);
+  /** @internal */
+  protected static override readonly platform: Platform = {
+    open: openFile,
+    readWasm: (url) => (isRemote(url) ? fetch(url) : readFile(pathOf(url))),
+    wasm: () => new URL("./isotok.wasm", import.meta.url),
+    buildWasm: () => new URL("./isotok-build.wasm", import.meta.url),
+  };
 }

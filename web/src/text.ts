@@ -2,7 +2,6 @@
 
 import type { Memory, Text } from "./memory.js";
 
-/** @internal */
 export class TextReader {
   readonly #text: Text;
   #position = 0;
@@ -30,7 +29,7 @@ export class TextReader {
   }
 }
 
-/** Writes as much of a text as fits. @internal */
+/** Writes as much of a text as fits. */
 export function writeText(
   memory: Memory,
   text: Text,
@@ -43,7 +42,7 @@ export function writeText(
   return { read: part.length, written: part.length };
 }
 
-/** Collects results that come in parts. @internal */
+/** Collects results that come in parts. */
 export class Chunks<T extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>> {
   readonly #parts: T[] = [];
   readonly #create: (length: number) => T;

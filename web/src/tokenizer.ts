@@ -1,6 +1,6 @@
 /** The class `Tokenizer`: the same in every environment but for what loads it. */
 
-import { Decoder, decode, decodeBytes } from "./decode.js";
+import { Decoder, decode, decodeBytes, decodePieces } from "./decode.js";
 import { makeDisposable } from "./dispose.js";
 import { type Batch, count, encode, encodeBatch, encodeInto, encodeSpans } from "./encode.js";
 import { argumentError, bufferError } from "./errors.js";
@@ -8,6 +8,14 @@ import type { Info, PieceType } from "./info.js";
 import type { ModelInstance, Session } from "./instance.js";
 import * as abi from "./layout_gen.js";
 import type { Ids, Text } from "./memory.js";
+import type { ModelSource } from "./load/bytes.js";
+import {
+  type CompileOptions,
+  compileModel,
+  type LoadOptions,
+  openModel,
+  type Platform,
+} from "./load/open.js";
 import { type NormalizedBytes, normalize, normalizeBytes } from "./normalize.js";
 import { findPiece, getPiece } from "./vocabulary.js";
 
@@ -58,6 +66,32 @@ export interface Tokenizer extends Disposable {}
 export class Tokenizer {
   static {
     makeDisposable(this.prototype);
+  }
+
+  /** What differs between environments; the entry points set it. @internal */
+  protected static readonly platform: Platform;
+
+  /**
+   * Opens a model.
+   *
+   * @param source A blob, a packed model or a SentencePiece `.model`: its address (in Node a
+   * path too), a `Response`, a stream, a `Blob` or `File`, or its bytes.
+   */
+  static async load(
+    source: ModelSource | Promise<ModelSource>,
+    options?: LoadOptions,
+  ): Promise<Tokenizer> {
+    // biome-ignore lint/complexity/noThisInStatic: it is the class of the entry point
+    return new this(await openModel(this.platform, source, options));
+  }
+
+  /** Compiles a model file to a blob, or to the packed form, without opening it. */
+  static async compile(
+    source: ModelSource | Promise<ModelSource>,
+    options?: CompileOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    // biome-ignore lint/complexity/noThisInStatic: it is the class of the entry point
+    return compileModel(this.platform, source, options);
   }
 
   /** Properties of the model. */
@@ -172,6 +206,11 @@ export class Tokenizer {
     return decodeBytes(this.#model, checkIds(ids));
   }
 
+  /** Text of pieces given by their text; a text that is no piece is taken as it is. */
+  decodePieces(pieces: Iterable<Text>): string {
+    return decodePieces(this.#model, checkTexts(pieces));
+  }
+
   /** A decoder for ids as they come; dispose of it at the end. */
   decoder(): Decoder {
     this.#registry ??= finalizers(this.#model);
@@ -187,8 +226,8 @@ export class Tokenizer {
   decodeStream(
     source?: AsyncIterable<IdChunk> | Iterable<IdChunk>,
   ): TransformStream<IdChunk, string> | AsyncGenerator<string> {
-    const decoder = this.decoder();
-    return source === undefined ? transformStream(decoder) : decodeIterator(decoder, source);
+    if (source === undefined) return transformStream(this.decoder());
+    return decodeIterator(() => this.decoder(), source);
   }
 
   // -- vocabulary -----------------------------------------------------------------
@@ -337,9 +376,10 @@ function transformStream(decoder: Decoder): TransformStream<IdChunk, string> {
 }
 
 async function* decodeIterator(
-  decoder: Decoder,
+  open: () => Decoder,
   source: AsyncIterable<IdChunk> | Iterable<IdChunk>,
 ): AsyncGenerator<string> {
+  const decoder = open(); // not before the first piece is asked for: perhaps nobody does
   try {
     for await (const chunk of source) {
       const text = decoder.push(chunk);

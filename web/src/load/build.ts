@@ -26,7 +26,6 @@ export interface Built {
 
 /**
  * Compiles a model in an instance of its own, where its bytes go as they arrive.
- * @internal
  */
 export async function build(
   module: WebAssembly.Module,

@@ -3,6 +3,9 @@
 import { reasonOf, TokenizerError } from "../errors.js";
 import type { Address, Memory } from "../memory.js";
 
+/** A size that is announced is room made in advance, if it is not beyond belief. */
+const LARGEST_HINT = 2 ** 31;
+
 /** What a model can be loaded from: a blob, a packed model or a SentencePiece `.model`. */
 export type ModelSource =
   | string
@@ -22,14 +25,14 @@ export interface Bytes {
   readonly chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
 }
 
-/** Turns a source into bytes; `fetchNamed` gets strings and URLs. */
+/** Turns a source into bytes; `open` gets strings and URLs. */
 export async function bytesOf(
   source: ModelSource | Promise<ModelSource>,
   open: (name: string | URL) => Promise<Bytes>,
 ): Promise<Bytes> {
   const found = await source;
   if (typeof found === "string" || found instanceof URL) return open(found);
-  if (found instanceof ArrayBuffer) return oneChunk(new Uint8Array(found));
+  if (isArrayBuffer(found)) return oneChunk(new Uint8Array(found));
   if (ArrayBuffer.isView(found)) {
     return oneChunk(new Uint8Array(found.buffer, found.byteOffset, found.byteLength));
   }
@@ -45,6 +48,11 @@ export async function bytesOf(
     "SOURCE",
     "model: give a URL, a Response, a stream, a Blob or File, an ArrayBuffer or bytes",
   );
+}
+
+/** Also for buffers of other realms. */
+function isArrayBuffer(source: unknown): source is ArrayBuffer {
+  return Object.prototype.toString.call(source) === "[object ArrayBuffer]";
 }
 
 function oneChunk(bytes: Uint8Array): Bytes {
@@ -81,6 +89,7 @@ async function* streamChunks(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      if (!(value instanceof Uint8Array)) throw new TypeError("a chunk is no Uint8Array");
       yield value;
     }
   } catch (error) {
@@ -98,7 +107,6 @@ function lock(stream: ReadableStream<Uint8Array>, name: string) {
   }
 }
 
-/** @internal */
 export function sourceError(name: string, what: string, cause?: unknown): TokenizerError {
   const message = `${name}: ${what}; check the address and that the file is complete`;
   return new TokenizerError("SOURCE", message, {}, { cause });
@@ -152,7 +160,7 @@ export class PeekedBytes {
   /** Writes all bytes to linear memory from `at` on, which grows; returns their number. */
   async into(memory: Memory, at: Address): Promise<number> {
     let size = 0;
-    memory.reserve(at + this.size);
+    if (this.size < LARGEST_HINT) memory.reserve(at + this.size);
     for await (const chunk of this.#chunks()) {
       const need = at + size + chunk.length;
       // By large steps: it is the number of them that costs.

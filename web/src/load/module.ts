@@ -20,7 +20,6 @@ export type ReadWasm = (url: string | URL) => Promise<Response | Uint8Array<Arra
  */
 const compiled = new Map<string, Promise<WebAssembly.Module>>();
 
-/** @internal */
 export async function moduleOf(
   source: WasmSource | Promise<WasmSource>,
   read: ReadWasm,
@@ -37,27 +36,29 @@ export async function moduleOf(
   return module;
 }
 
-async function compile(
-  source: Exclude<WasmSource, string | URL>,
-): Promise<WebAssembly.Module> {
+async function compile(source: Exclude<WasmSource, string | URL>): Promise<WebAssembly.Module> {
   if (isModule(source)) return source;
   try {
-    if (!(typeof Response !== "undefined" && source instanceof Response)) {
-      return await WebAssembly.compile(source as BufferSource);
+    if (typeof Response !== "undefined" && source instanceof Response) {
+      return await compileResponse(source);
     }
-    if (!source.ok) throw new Error(`the server answered ${source.status}`);
-    const type = source.headers.get("content-type")?.split(";")[0]?.trim();
-    if (type === "application/wasm" && WebAssembly.compileStreaming !== undefined) {
-      return await WebAssembly.compileStreaming(source);
-    }
-    return await WebAssembly.compile(await source.arrayBuffer());
+    return await WebAssembly.compile(source as BufferSource);
   } catch (error) {
     throw moduleError(error);
   }
 }
 
-/** Also for modules of other realms. */
-function isModule(source: unknown): source is WebAssembly.Module {
+async function compileResponse(response: Response): Promise<WebAssembly.Module> {
+  if (!response.ok) throw new Error(`${response.url}: the server answered ${response.status}`);
+  const type = response.headers.get("content-type")?.split(";")[0]?.trim();
+  if (type === "application/wasm" && WebAssembly.compileStreaming !== undefined) {
+    return WebAssembly.compileStreaming(response);
+  }
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** Also for modules of other realms. (To TypeScript, every object is a Module.) */
+function isModule(source: object): boolean {
   return Object.prototype.toString.call(source) === "[object WebAssembly.Module]";
 }
 

@@ -53,7 +53,6 @@ const LEVELS: Readonly<Record<string, number>> = {
   trusted: abi.VERIFY_TRUSTED,
 };
 
-/** @internal */
 export async function openModel(
   platform: Platform,
   source: ModelSource | Promise<ModelSource>,
@@ -147,7 +146,6 @@ async function openStored(
   }
 }
 
-/** @internal */
 export async function compileModel(
   platform: Platform,
   source: ModelSource | Promise<ModelSource>,

@@ -1,0 +1,33 @@
+/** Where tests in Node find models and data that are not in the repository. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+export const VECTORS = join(ROOT, "tests/vectors");
+export const DATA = process.env["ISOTOK_DATA"] || resolve(ROOT, "../shared/data");
+export const SHARED_VECTORS = resolve(DATA, "../vectors");
+export const CASES = resolve(DATA, "../cases");
+
+/** A file, or undefined if it is not here. */
+export function readIf(path: string): Uint8Array<ArrayBuffer> | undefined {
+  return existsSync(path) ? new Uint8Array(readFileSync(path)) : undefined;
+}
+
+/** A model of the repository. */
+export function ownModel(name: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(readFileSync(join(VECTORS, "models", `${name}.model`)));
+}
+
+/** A real model; undefined where the data is not here. */
+export function realModel(name: string): Uint8Array<ArrayBuffer> | undefined {
+  return readIf(join(DATA, "models", name));
+}
+
+export function corpus(name: string): string | undefined {
+  const bytes = readIf(join(DATA, "corpora", name));
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+export const REASON = "the data is not here; set ISOTOK_DATA to the data folder";

@@ -1,0 +1,20 @@
+/** Edge runtimes: modules are imported, never compiled. */
+
+import { TokenizerError } from "./errors.js";
+import { fetchBytes } from "./load/bytes.js";
+import type { Platform } from "./load/open.js";
+
+export function edgePlatform(module: WebAssembly.Module): Platform {
+  return {
+    open: fetchBytes,
+    readWasm: (url) => fetch(url),
+    wasm: () => module,
+    buildWasm() {
+      throw new TokenizerError(
+        "SOURCE",
+        "model: a packed model or .model has to be compiled. Do that before (isotok compile), " +
+          'or import module from "isotok/isotok-build.wasm" and pass it as buildWasm',
+      );
+    },
+  };
+}
