@@ -4,7 +4,8 @@
 
 extern unsigned char __heap_base; /* set by the linker, behind stack and data */
 
-ISOTOK_API(isotok_heap_base) uint32_t isotok_heap_base(void);
+ISOTOK_API(isotok_heap_base)
+uint32_t isotok_heap_base(void);
 
 uint32_t isotok_heap_base(void)
 {

@@ -10,7 +10,7 @@
 #include "text.h"
 
 #define IS_VALUE 0x80000000u
-#define HAS_KEY  0x100u
+#define HAS_KEY 0x100u
 
 static uint32_t unit_base(const uint32_t *units, uint32_t slot)
 {

@@ -7,7 +7,7 @@
 #include "double_array.h"
 #include "spec.h"
 
-#define ISOTOK__MAX_KEY     8000u /* bytes of a key: as of a piece */
+#define ISOTOK__MAX_KEY 8000u /* bytes of a key: as of a piece */
 #define ISOTOK__START_WORDS 2048u
 
 typedef struct isotok__charsmap {

@@ -23,21 +23,21 @@ enum { ISOTOK_FORM_BLOB = 0, ISOTOK_FORM_PACKED = 1 };
 /* Fields of a model given as arrays (isotok_build_set). Piece i is piece_text[sum of
  * sizes before i ..]. Scalars are arrays of one element. */
 enum {
-    ISOTOK_FIELD_PIECE_TEXT = 1,     /* uint8[bytes], U+2581 kept */
-    ISOTOK_FIELD_PIECE_SIZES = 2,    /* uint16[V], bytes of each piece */
-    ISOTOK_FIELD_SCORES = 3,         /* float[V] */
-    ISOTOK_FIELD_TYPES = 4,          /* uint8[V], ISOTOK_NORMAL … ; default all NORMAL */
-    ISOTOK_FIELD_ALGORITHM = 5,      /* uint32[1], ISOTOK_UNIGRAM … */
-    ISOTOK_FIELD_PARITY = 6,         /* uint32[1]; default ISOTOK_PARITY_ISOTOK */
-    ISOTOK_FIELD_NORMALIZER_FLAGS = 7,   /* uint32[1], ISOTOK_NORM_… */
-    ISOTOK_FIELD_CHARSMAP = 8,       /* uint8[bytes], precompiled_charsmap */
-    ISOTOK_FIELD_DENORMALIZER_FLAGS = 9, /* uint32[1] */
+    ISOTOK_FIELD_PIECE_TEXT = 1,             /* uint8[bytes], U+2581 kept */
+    ISOTOK_FIELD_PIECE_SIZES = 2,            /* uint16[V], bytes of each piece */
+    ISOTOK_FIELD_SCORES = 3,                 /* float[V] */
+    ISOTOK_FIELD_TYPES = 4,                  /* uint8[V], ISOTOK_NORMAL … ; default all NORMAL */
+    ISOTOK_FIELD_ALGORITHM = 5,              /* uint32[1], ISOTOK_UNIGRAM … */
+    ISOTOK_FIELD_PARITY = 6,                 /* uint32[1]; default ISOTOK_PARITY_ISOTOK */
+    ISOTOK_FIELD_NORMALIZER_FLAGS = 7,       /* uint32[1], ISOTOK_NORM_… */
+    ISOTOK_FIELD_CHARSMAP = 8,               /* uint8[bytes], precompiled_charsmap */
+    ISOTOK_FIELD_DENORMALIZER_FLAGS = 9,     /* uint32[1] */
     ISOTOK_FIELD_DENORMALIZER_CHARSMAP = 10, /* uint8[bytes]; empty: no denormalizer */
-    ISOTOK_FIELD_UNK_SURFACE = 11,   /* uint8[bytes]; default " U+2047 " */
-    ISOTOK_FIELD_BYTE_FALLBACK = 12, /* uint32[1] */
-    ISOTOK_FIELD_BOS_PIECE = 13,     /* uint8[bytes]; default "<s>" */
-    ISOTOK_FIELD_EOS_PIECE = 14,     /* uint8[bytes]; default "</s>" */
-    ISOTOK_FIELD_PAD_PIECE = 15      /* uint8[bytes]; default "<pad>" */
+    ISOTOK_FIELD_UNK_SURFACE = 11,           /* uint8[bytes]; default " U+2047 " */
+    ISOTOK_FIELD_BYTE_FALLBACK = 12,         /* uint32[1] */
+    ISOTOK_FIELD_BOS_PIECE = 13,             /* uint8[bytes]; default "<s>" */
+    ISOTOK_FIELD_EOS_PIECE = 14,             /* uint8[bytes]; default "</s>" */
+    ISOTOK_FIELD_PAD_PIECE = 15              /* uint8[bytes]; default "<pad>" */
 };
 
 /* Starts a build in `memory` (64-aligned, at least 4,096 bytes). */
@@ -52,8 +52,8 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
 
 /* Sets one field; `count` elements. */
 ISOTOK_API(isotok_build_set)
-isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data,
-                               size_t count, isotok_error *out_error);
+isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data, size_t count,
+                               isotok_error *out_error);
 
 /* Checks the model as SentencePiece's loader does and writes it to `out` (64-aligned).
  * NEED_OUTPUT: *out_size is the size wanted; call again with that much. */
@@ -62,7 +62,8 @@ isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out,
                                   size_t *out_size, isotok_error *out_error);
 
 /* Text for a status or what, as isotok_name. */
-ISOTOK_API(isotok_build_name) const char *isotok_build_name(uint32_t kind, int32_t number);
+ISOTOK_API(isotok_build_name)
+const char *isotok_build_name(uint32_t kind, int32_t number);
 
 #ifdef __cplusplus
 }

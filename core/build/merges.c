@@ -12,7 +12,7 @@
 
 enum { MAX_DIRECT = 64 }; /* bytes of internal text */
 enum { MAX_SPLIT = 64 };  /* longer UNUSED pieces count as ambiguous */
-#define FROZEN  ISOTOK__NO_INDEX
+#define FROZEN ISOTOK__NO_INDEX
 #define NO_RANK ISOTOK__NO_INDEX
 
 typedef struct merger {

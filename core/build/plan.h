@@ -9,9 +9,9 @@
 #include "spec.h"
 
 #define ISOTOK__FEATURE_BIT(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
-#define ISOTOK__NOT_DIRECT_BIT    0x80000000u
-#define ISOTOK__MINUS_INFINITY    0xFF800000u /* float32 bits */
-#define ISOTOK__PAIR_ASCII        256u        /* words of pair_set for two ASCII characters */
+#define ISOTOK__NOT_DIRECT_BIT 0x80000000u
+#define ISOTOK__MINUS_INFINITY 0xFF800000u /* float32 bits */
+#define ISOTOK__PAIR_ASCII 256u            /* words of pair_set for two ASCII characters */
 
 typedef struct isotok__plan {
     uint64_t features;

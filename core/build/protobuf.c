@@ -63,16 +63,11 @@ static bool read_fixed(isotok__pb *pb, unsigned size, uint64_t *value)
 static bool read_content(isotok__pb *pb, isotok__pb_field *field)
 {
     switch (field->wire) {
-    case ISOTOK__PB_VARINT:
-        return read_varint(pb, 10, &field->value);
-    case ISOTOK__PB_FIXED64:
-        return read_fixed(pb, 8, &field->value);
-    case ISOTOK__PB_BYTES:
-        return read_bytes(pb, field);
-    case ISOTOK__PB_FIXED32:
-        return read_fixed(pb, 4, &field->value);
-    default:
-        return false;
+    case ISOTOK__PB_VARINT: return read_varint(pb, 10, &field->value);
+    case ISOTOK__PB_FIXED64: return read_fixed(pb, 8, &field->value);
+    case ISOTOK__PB_BYTES: return read_bytes(pb, field);
+    case ISOTOK__PB_FIXED32: return read_fixed(pb, 4, &field->value);
+    default: return false;
     }
 }
 

@@ -38,8 +38,7 @@ static isotok_status set_number(isotok__work *work, isotok__spec *spec, uint32_t
         return set_scalar(work, &spec->denormalizer_flags, field, data, count, 0, ISOTOK__NORM_ALL);
     case ISOTOK_FIELD_BYTE_FALLBACK:
         return set_scalar(work, &spec->byte_fallback, field, data, count, 0, 1);
-    default:
-        return fail_field(work, field);
+    default: return fail_field(work, field);
     }
 }
 
@@ -47,22 +46,14 @@ static isotok_status set_number(isotok__work *work, isotok__spec *spec, uint32_t
 static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uint32_t field)
 {
     switch (field) {
-    case ISOTOK_FIELD_PIECE_TEXT:
-        return &arrays->piece_text;
-    case ISOTOK_FIELD_CHARSMAP:
-        return &spec->charsmap;
-    case ISOTOK_FIELD_DENORMALIZER_CHARSMAP:
-        return &spec->denormalizer_charsmap;
-    case ISOTOK_FIELD_UNK_SURFACE:
-        return &spec->unk_surface;
-    case ISOTOK_FIELD_BOS_PIECE:
-        return &spec->bos_piece;
-    case ISOTOK_FIELD_EOS_PIECE:
-        return &spec->eos_piece;
-    case ISOTOK_FIELD_PAD_PIECE:
-        return &spec->pad_piece;
-    default:
-        return NULL;
+    case ISOTOK_FIELD_PIECE_TEXT: return &arrays->piece_text;
+    case ISOTOK_FIELD_CHARSMAP: return &spec->charsmap;
+    case ISOTOK_FIELD_DENORMALIZER_CHARSMAP: return &spec->denormalizer_charsmap;
+    case ISOTOK_FIELD_UNK_SURFACE: return &spec->unk_surface;
+    case ISOTOK_FIELD_BOS_PIECE: return &spec->bos_piece;
+    case ISOTOK_FIELD_EOS_PIECE: return &spec->eos_piece;
+    case ISOTOK_FIELD_PAD_PIECE: return &spec->pad_piece;
+    default: return NULL;
     }
 }
 
@@ -93,8 +84,7 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
         arrays->types = data;
         arrays->type_count = count;
         return ISOTOK_OK;
-    default:
-        return set_number(work, spec, field, data, count);
+    default: return set_number(work, spec, field, data, count);
     }
 }
 

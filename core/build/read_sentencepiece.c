@@ -103,20 +103,11 @@ static void take_trainer_text(isotok__spec *spec, const isotok__pb_field *field)
 {
     isotok__span text = {field->data, field->size};
     switch (field->number) {
-    case TRAINER_UNK_SURFACE:
-        spec->unk_surface = text;
-        break;
-    case TRAINER_BOS:
-        spec->bos_piece = text;
-        break;
-    case TRAINER_EOS:
-        spec->eos_piece = text;
-        break;
-    case TRAINER_PAD:
-        spec->pad_piece = text;
-        break;
-    default:
-        break;
+    case TRAINER_UNK_SURFACE: spec->unk_surface = text; break;
+    case TRAINER_BOS: spec->bos_piece = text; break;
+    case TRAINER_EOS: spec->eos_piece = text; break;
+    case TRAINER_PAD: spec->pad_piece = text; break;
+    default: break;
     }
 }
 
@@ -172,18 +163,15 @@ static isotok_status take_field(reader *r, const isotok__pb *pb, const isotok__p
     }
     inner = isotok__pb_inside(pb, field);
     switch (field->number) {
-    case MODEL_PIECES:
-        return take_piece(r, inner);
-    case MODEL_TRAINER:
-        return take_trainer(r, inner);
+    case MODEL_PIECES: return take_piece(r, inner);
+    case MODEL_TRAINER: return take_trainer(r, inner);
     case MODEL_NORMALIZER:
         return take_normalizer(r, inner, &spec->normalizer_flags, &spec->charsmap,
                                &spec->charsmap_at);
     case MODEL_DENORMALIZER:
         return take_normalizer(r, inner, &spec->denormalizer_flags, &spec->denormalizer_charsmap,
                                &spec->denormalizer_at);
-    default:
-        return ISOTOK_OK;
+    default: return ISOTOK_OK;
     }
 }
 

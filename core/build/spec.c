@@ -94,8 +94,7 @@ static isotok_status check_type(isotok__work *work, isotok__spec *spec, uint32_t
     switch (spec->types[id]) {
     case ISOTOK_NORMAL:
     case ISOTOK_USER_DEFINED:
-    case ISOTOK_UNUSED:
-        return ISOTOK_OK;
+    case ISOTOK_UNUSED: return ISOTOK_OK;
     case ISOTOK_CONTROL:
         if (!spec->ids_given) {
             find_control(spec, isotok__piece(spec, id), id);
@@ -118,8 +117,7 @@ static isotok_status check_type(isotok__work *work, isotok__spec *spec, uint32_t
         byte_found[byte] = 1;
         return ISOTOK_OK;
     }
-    default:
-        return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
+    default: return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
     }
 }
 

@@ -5,9 +5,9 @@
 
 #include "work.h"
 
-#define ISOTOK__MAX_PIECE     7999u /* bytes; SentencePiece refuses 8,000 */
-#define ISOTOK__MAX_VOCAB     (1u << 24)
-#define ISOTOK__MAX_SOURCE    0x7FFFFFFFu /* bytes of a source, and of a blob */
+#define ISOTOK__MAX_PIECE 7999u /* bytes; SentencePiece refuses 8,000 */
+#define ISOTOK__MAX_VOCAB (1u << 24)
+#define ISOTOK__MAX_SOURCE 0x7FFFFFFFu /* bytes of a source, and of a blob */
 #define ISOTOK__MAX_EXPANSION 4096u
 
 /* Flags of a normalizer operation (FORMAT.md section 7). */

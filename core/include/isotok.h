@@ -29,7 +29,7 @@ extern "C" {
 
 #define ISOTOK_ABI_MAJOR 1u
 #define ISOTOK_ABI_MINOR 0u
-#define ISOTOK_FORMAT_VERSION 1u   /* of the blob, see core/format/FORMAT.md */
+#define ISOTOK_FORMAT_VERSION 1u /* of the blob, see core/format/FORMAT.md */
 #define ISOTOK_NO_TOKEN 0xFFFFFFFFu
 
 #if defined(__wasm__)
@@ -44,19 +44,19 @@ extern "C" {
 
 typedef int32_t isotok_status;
 
-#define ISOTOK_STATUS_MAP(X)                                                         \
-    X(OK, 0, "done")                                                                 \
-    X(NEED_OUTPUT, 1, "the output is full; drain it and call again")                 \
-    X(NEED_SCRATCH, 2, "the session's memory is too small; move it to a larger one") \
-    X(AT_LIMIT, 3, "the text has more tokens than the limit")                        \
-    X(E_ARGUMENT, -1, "an argument is not valid")                                    \
-    X(E_ABI, -2, "the caller was built for another interface version")               \
-    X(E_UNSUPPORTED, -3, "the model needs a feature that this version does not have")\
-    X(E_CORRUPT, -4, "the model is damaged")                                         \
-    X(E_ALIGNMENT, -5, "memory is not aligned")                                      \
-    X(E_ID_RANGE, -6, "a token id is not below the vocabulary size")                 \
-    X(E_TEXT, -7, "the text cannot be processed")                                    \
-    X(E_STATE, -9, "the call does not fit the session's state")                      \
+#define ISOTOK_STATUS_MAP(X)                                                          \
+    X(OK, 0, "done")                                                                  \
+    X(NEED_OUTPUT, 1, "the output is full; drain it and call again")                  \
+    X(NEED_SCRATCH, 2, "the session's memory is too small; move it to a larger one")  \
+    X(AT_LIMIT, 3, "the text has more tokens than the limit")                         \
+    X(E_ARGUMENT, -1, "an argument is not valid")                                     \
+    X(E_ABI, -2, "the caller was built for another interface version")                \
+    X(E_UNSUPPORTED, -3, "the model needs a feature that this version does not have") \
+    X(E_CORRUPT, -4, "the model is damaged")                                          \
+    X(E_ALIGNMENT, -5, "memory is not aligned")                                       \
+    X(E_ID_RANGE, -6, "a token id is not below the vocabulary size")                  \
+    X(E_TEXT, -7, "the text cannot be processed")                                     \
+    X(E_STATE, -9, "the call does not fit the session's state")                       \
     X(E_TOO_LARGE, -10, "a size is over the limit")
 
 enum {
@@ -66,63 +66,63 @@ enum {
 };
 
 /* What an error is about: isotok_error.what. The texts say what to do. */
-#define ISOTOK_WHAT_MAP(X)                                                           \
-    X(NOTHING, 0, "")                                                                \
-    X(HEADER, 1, "header: not an isotok blob, or cut short")                         \
-    X(FORMAT, 2, "header: format version unknown; update isotok")                    \
-    X(TOTAL_SIZE, 3, "header: total size differs from the file's size; copy the file again") \
-    X(CHECKSUM, 4, "header: checksum differs; copy the file again")                  \
-    X(FEATURES, 5, "header: required feature unknown; update isotok")                \
-    X(PACKED, 6, "packed form: build it into a blob first (isotok compile)")         \
-    X(ENDIAN, 7, "this machine is big-endian; blobs are little-endian only")         \
-    X(BLOB_ADDRESS, 8, "the blob must lie at an address that is a multiple of 64")   \
-    X(FLATBUFFER, 9, "FlatBuffer structure: an offset leaves the file")              \
-    X(SECTION, 10, "section: wrong length or not aligned")                           \
-    X(SCALAR, 11, "header field of the model out of range")                          \
-    X(PIECE_ENDS, 12, "piece_ends: not ascending or past the text")                  \
-    X(PIECE_TYPE, 13, "types: unknown piece type")                                   \
-    X(SCORE, 14, "scores: not finite")                                               \
-    X(TRIE, 15, "trie: a link leaves the array")                                     \
-    X(TRIE_ID, 16, "trie_ids: id out of range")                                      \
-    X(BYTE_IDS, 17, "byte_ids: not 256 ids of BYTE pieces")                          \
-    X(CHARSMAP, 18, "charsmap: a link leaves its array")                             \
-    X(OPERATION, 19, "operation list: operation unknown; update isotok")             \
-    X(INDEX, 20, "other_ids: id out of range or not sorted")                         \
-    X(SPELLING, 21, "piece is not found under its own text")                         \
-    X(PAIR_SET, 22, "pair_set: a pair of characters inside a piece is missing")      \
-    X(START_SET, 23, "start_set: a character that starts a rule is missing")         \
-    X(MODEL_MEMORY, 24, "memory for the model: too small, see isotok_model_size")    \
-    X(SESSION_MEMORY, 25, "memory for the session: too small, see isotok_info.session_min") \
-    X(NULL_POINTER, 26, "a pointer that must not be NULL is NULL")                   \
+#define ISOTOK_WHAT_MAP(X)                                                                        \
+    X(NOTHING, 0, "")                                                                             \
+    X(HEADER, 1, "header: not an isotok blob, or cut short")                                      \
+    X(FORMAT, 2, "header: format version unknown; update isotok")                                 \
+    X(TOTAL_SIZE, 3, "header: total size differs from the file's size; copy the file again")      \
+    X(CHECKSUM, 4, "header: checksum differs; copy the file again")                               \
+    X(FEATURES, 5, "header: required feature unknown; update isotok")                             \
+    X(PACKED, 6, "packed form: build it into a blob first (isotok compile)")                      \
+    X(ENDIAN, 7, "this machine is big-endian; blobs are little-endian only")                      \
+    X(BLOB_ADDRESS, 8, "the blob must lie at an address that is a multiple of 64")                \
+    X(FLATBUFFER, 9, "FlatBuffer structure: an offset leaves the file")                           \
+    X(SECTION, 10, "section: wrong length or not aligned")                                        \
+    X(SCALAR, 11, "header field of the model out of range")                                       \
+    X(PIECE_ENDS, 12, "piece_ends: not ascending or past the text")                               \
+    X(PIECE_TYPE, 13, "types: unknown piece type")                                                \
+    X(SCORE, 14, "scores: not finite")                                                            \
+    X(TRIE, 15, "trie: a link leaves the array")                                                  \
+    X(TRIE_ID, 16, "trie_ids: id out of range")                                                   \
+    X(BYTE_IDS, 17, "byte_ids: not 256 ids of BYTE pieces")                                       \
+    X(CHARSMAP, 18, "charsmap: a link leaves its array")                                          \
+    X(OPERATION, 19, "operation list: operation unknown; update isotok")                          \
+    X(INDEX, 20, "other_ids: id out of range or not sorted")                                      \
+    X(SPELLING, 21, "piece is not found under its own text")                                      \
+    X(PAIR_SET, 22, "pair_set: a pair of characters inside a piece is missing")                   \
+    X(START_SET, 23, "start_set: a character that starts a rule is missing")                      \
+    X(MODEL_MEMORY, 24, "memory for the model: too small, see isotok_model_size")                 \
+    X(SESSION_MEMORY, 25, "memory for the session: too small, see isotok_info.session_min")       \
+    X(NULL_POINTER, 26, "a pointer that must not be NULL is NULL")                                \
     X(STRUCT_SIZE, 27, "a struct's size field or reserved bytes are not what this version knows") \
-    X(OPTION, 28, "option unknown or out of range")                                  \
-    X(NOT_BEGUN, 29, "call begin first")                                             \
-    X(TOKEN_ID, 30, "token id out of range")                                         \
-    X(TEXT_SIZE, 31, "text: more than 2^48 bytes")                                   \
-    X(TEXT_ENDS, 32, "text_ends: not ascending")                                     \
-    X(ALGORITHM, 33, "algorithm unknown; update isotok")                             \
-    X(MAX_PIECE, 34, "max_piece_bytes: a piece is longer")                           \
-    /* core/build */                                                                 \
-    X(SOURCE_KIND, 100, "source: neither a SentencePiece model nor a packed model")  \
-    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")          \
-    X(PIECE_EMPTY, 102, "piece is empty")                                            \
-    X(PIECE_NUL, 103, "piece holds a NUL byte")                                      \
-    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                             \
-    X(PIECE_TWICE, 105, "piece is defined twice")                                    \
-    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                          \
-    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                     \
-    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")             \
-    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                        \
-    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")             \
-    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                             \
-    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                       \
-    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                        \
-    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)") \
-    X(BUILD_MEMORY, 115, "memory for the build: too small")                          \
-    X(BUILD_OUTPUT, 116, "output: too small for the blob")                           \
-    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots") \
-    X(VOCAB_LARGE, 118, "vocabulary too large")                                      \
-    X(FIELD, 119, "model field unknown, or its length does not fit the others")      \
+    X(OPTION, 28, "option unknown or out of range")                                               \
+    X(NOT_BEGUN, 29, "call begin first")                                                          \
+    X(TOKEN_ID, 30, "token id out of range")                                                      \
+    X(TEXT_SIZE, 31, "text: more than 2^48 bytes")                                                \
+    X(TEXT_ENDS, 32, "text_ends: not ascending")                                                  \
+    X(ALGORITHM, 33, "algorithm unknown; update isotok")                                          \
+    X(MAX_PIECE, 34, "max_piece_bytes: a piece is longer")                                        \
+    /* core/build */                                                                              \
+    X(SOURCE_KIND, 100, "source: neither a SentencePiece model nor a packed model")               \
+    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")                       \
+    X(PIECE_EMPTY, 102, "piece is empty")                                                         \
+    X(PIECE_NUL, 103, "piece holds a NUL byte")                                                   \
+    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                                          \
+    X(PIECE_TWICE, 105, "piece is defined twice")                                                 \
+    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                                       \
+    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                                  \
+    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")                          \
+    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                                     \
+    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")                          \
+    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                                          \
+    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                                    \
+    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                                     \
+    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)")            \
+    X(BUILD_MEMORY, 115, "memory for the build: too small")                                       \
+    X(BUILD_OUTPUT, 116, "output: too small for the blob")                                        \
+    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots")         \
+    X(VOCAB_LARGE, 118, "vocabulary too large")                                                   \
+    X(FIELD, 119, "model field unknown, or its length does not fit the others")                   \
     X(EXPANSION, 120, "charsmap: a rule expands its text more than 4,096 times")
 
 enum {
@@ -132,12 +132,12 @@ enum {
 };
 
 typedef struct isotok_error {
-    uint32_t size;        /* sizeof(isotok_error), set by the caller */
+    uint32_t size; /* sizeof(isotok_error), set by the caller */
     isotok_status status;
-    uint32_t what;        /* ISOTOK_WHAT_…, see isotok_name */
-    uint32_t index;       /* element: piece, slot, operation, feature bit, text … */
-    uint64_t offset;      /* byte in the blob, the source or the text */
-    uint64_t need;        /* bytes or elements wanted */
+    uint32_t what;   /* ISOTOK_WHAT_…, see isotok_name */
+    uint32_t index;  /* element: piece, slot, operation, feature bit, text … */
+    uint64_t offset; /* byte in the blob, the source or the text */
+    uint64_t need;   /* bytes or elements wanted */
 } isotok_error;
 
 /* ---- Model ------------------------------------------------------------------- */
@@ -146,48 +146,63 @@ typedef struct isotok_model isotok_model;     /* verified view of a blob */
 typedef struct isotok_session isotok_session; /* scratch + stream state of one call */
 
 enum { ISOTOK_UNIGRAM = 1, ISOTOK_BPE = 2, ISOTOK_WORD = 3, ISOTOK_CHAR = 4 };
-enum { ISOTOK_PARITY_SENTENCEPIECE = 1, ISOTOK_PARITY_HF = 2, ISOTOK_PARITY_TIKTOKEN = 3,
-       ISOTOK_PARITY_ISOTOK = 4, ISOTOK_PARITY_DISTILLED = 5 };
-enum { ISOTOK_NORMAL = 1, ISOTOK_UNKNOWN = 2, ISOTOK_CONTROL = 3, ISOTOK_USER_DEFINED = 4,
-       ISOTOK_UNUSED = 5, ISOTOK_BYTE = 6 };
+enum {
+    ISOTOK_PARITY_SENTENCEPIECE = 1,
+    ISOTOK_PARITY_HF = 2,
+    ISOTOK_PARITY_TIKTOKEN = 3,
+    ISOTOK_PARITY_ISOTOK = 4,
+    ISOTOK_PARITY_DISTILLED = 5
+};
+enum {
+    ISOTOK_NORMAL = 1,
+    ISOTOK_UNKNOWN = 2,
+    ISOTOK_CONTROL = 3,
+    ISOTOK_USER_DEFINED = 4,
+    ISOTOK_UNUSED = 5,
+    ISOTOK_BYTE = 6
+};
 /* How much of a blob to check. SAFE: structure and everything that bounds memory
  * and time, for any bytes. FULL: SAFE + checksum + every piece spelled to its id +
  * sets complete. TRUSTED: the header only; as dangerous as loading a library. */
 enum { ISOTOK_VERIFY_SAFE = 0, ISOTOK_VERIFY_FULL = 1, ISOTOK_VERIFY_TRUSTED = 2 };
 
 typedef struct isotok_info {
-    uint32_t size;             /* sizeof(isotok_info), set by the caller */
-    uint32_t parity;           /* ISOTOK_PARITY_… */
+    uint32_t size;   /* sizeof(isotok_info), set by the caller */
+    uint32_t parity; /* ISOTOK_PARITY_… */
     uint32_t vocab_size;
-    uint32_t algorithm;        /* ISOTOK_UNIGRAM … */
-    uint64_t features;         /* required-feature bits of the blob */
-    uint32_t unk, bos, eos, pad;   /* ids or ISOTOK_NO_TOKEN */
+    uint32_t algorithm;          /* ISOTOK_UNIGRAM … */
+    uint64_t features;           /* required-feature bits of the blob */
+    uint32_t unk, bos, eos, pad; /* ids or ISOTOK_NO_TOKEN */
     uint32_t max_piece_bytes;
-    uint32_t max_expansion;    /* normalized bytes <= text bytes * this + 16 */
-    uint32_t max_key_bytes;    /* a text part that is not the last keeps up to this many bytes unconsumed */
-    uint32_t session_min;      /* bytes that isotok_session_init accepts */
-    uint32_t session_size;     /* bytes that serve ordinary text without NEED_SCRATCH */
+    uint32_t max_expansion; /* normalized bytes <= text bytes * this + 16 */
+    uint32_t
+        max_key_bytes; /* a text part that is not the last keeps up to this many bytes unconsumed */
+    uint32_t session_min;  /* bytes that isotok_session_init accepts */
+    uint32_t session_size; /* bytes that serve ordinary text without NEED_SCRATCH */
     uint32_t reserved;
 } isotok_info;
 
 typedef struct isotok_piece {
-    const uint8_t *text;       /* as in the source model (U+2581 kept); borrowed from the blob */
+    const uint8_t *text; /* as in the source model (U+2581 kept); borrowed from the blob */
     uint32_t size;
-    uint32_t type;             /* ISOTOK_NORMAL … */
+    uint32_t type; /* ISOTOK_NORMAL … */
     float score;
 } isotok_piece;
 
 /* Interface version of this library: ISOTOK_ABI_MAJOR << 16 | ISOTOK_ABI_MINOR. */
-ISOTOK_API(isotok_abi) uint32_t isotok_abi(void);
+ISOTOK_API(isotok_abi)
+uint32_t isotok_abi(void);
 
 enum { ISOTOK_NAME_STATUS = 0, ISOTOK_NAME_WHAT = 1, ISOTOK_NAME_FEATURE = 2 };
 
 /* Static English text, NUL-terminated, for a status, a what or a feature bit
  * number; "" for an unknown number. */
-ISOTOK_API(isotok_name) const char *isotok_name(uint32_t kind, int32_t number);
+ISOTOK_API(isotok_name)
+const char *isotok_name(uint32_t kind, int32_t number);
 
 /* Bytes of memory that isotok_model_open needs for the view (not the blob): < 2,048. */
-ISOTOK_API(isotok_model_size) size_t isotok_model_size(void);
+ISOTOK_API(isotok_model_size)
+size_t isotok_model_size(void);
 
 /* Opens `blob` (64-aligned, `blob_size` bytes), checking it as `verify` says.
  * `memory` (8-aligned, isotok_model_size() bytes) receives the view. Blob and memory
@@ -195,9 +210,9 @@ ISOTOK_API(isotok_model_size) size_t isotok_model_size(void);
  * Returns OK, E_CORRUPT, E_UNSUPPORTED, E_ALIGNMENT or E_ARGUMENT; `out_error` says
  * what, which element and at which byte of the blob. */
 ISOTOK_API(isotok_model_open)
-isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t verify,
-                                void *memory, size_t memory_size,
-                                const isotok_model **out_model, isotok_error *out_error);
+isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t verify, void *memory,
+                                size_t memory_size, const isotok_model **out_model,
+                                isotok_error *out_error);
 
 /* Fills `out_info` (its size field set by the caller). Returns OK, E_ARGUMENT or E_ABI. */
 ISOTOK_API(isotok_model_info)
@@ -229,40 +244,41 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
 
 /* ---- Encode ------------------------------------------------------------------ */
 
-enum {                                /* isotok_encode_options.flags */
-    ISOTOK_BOS = 1u << 0,             /* the model's BOS id in front (E_ARGUMENT if it has none) */
-    ISOTOK_EOS = 1u << 1,             /* its EOS id at the end */
-    ISOTOK_OFFSETS = 1u << 2,         /* fill begin and end */
-    ISOTOK_NORM_SPANS = 1u << 3,      /* fill norm_begin and norm_end */
-    ISOTOK_COUNT_ONLY = 1u << 4,      /* write nothing, only count; capacity is ignored */
-    ISOTOK_KEEP_ILL_FORMED = 1u << 5  /* normalize only: ill-formed bytes stay as they are */
+enum {                              /* isotok_encode_options.flags */
+       ISOTOK_BOS = 1u << 0,        /* the model's BOS id in front (E_ARGUMENT if it has none) */
+       ISOTOK_EOS = 1u << 1,        /* its EOS id at the end */
+       ISOTOK_OFFSETS = 1u << 2,    /* fill begin and end */
+       ISOTOK_NORM_SPANS = 1u << 3, /* fill norm_begin and norm_end */
+       ISOTOK_COUNT_ONLY = 1u << 4, /* write nothing, only count; capacity is ignored */
+       ISOTOK_KEEP_ILL_FORMED = 1u << 5 /* normalize only: ill-formed bytes stay as they are */
 };
 enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
-enum { ISOTOK_PART_LAST = 1u };       /* isotok_input.part */
+enum { ISOTOK_PART_LAST = 1u }; /* isotok_input.part */
 
 typedef struct isotok_encode_options {
-    uint32_t size;         /* sizeof(isotok_encode_options), set by the caller */
+    uint32_t size; /* sizeof(isotok_encode_options), set by the caller */
     uint32_t flags;
-    uint64_t limit;        /* at most so many ids, BOS and EOS included; 0 = no limit */
-    uint32_t offset_unit;  /* ISOTOK_UNIT_… of begin, end and the normalize map */
-    uint32_t reserved;     /* 0 */
+    uint64_t limit;       /* at most so many ids, BOS and EOS included; 0 = no limit */
+    uint32_t offset_unit; /* ISOTOK_UNIT_… of begin, end and the normalize map */
+    uint32_t reserved;    /* 0 */
 } isotok_encode_options;
 
 typedef struct isotok_input {
     const uint8_t *text;
     size_t size;
-    size_t consumed;       /* in: bytes of text already consumed (0 at first); out: updated */
-    uint32_t part;         /* ISOTOK_PART_LAST when the text ends here */
+    size_t consumed; /* in: bytes of text already consumed (0 at first); out: updated */
+    uint32_t part;   /* ISOTOK_PART_LAST when the text ends here */
 } isotok_input;
 
 typedef struct isotok_output {
     uint32_t *ids;
-    uint32_t *begin, *end;           /* half-open, in offset_unit, relative to base; NULL unless OFFSETS */
-    uint32_t *norm_begin, *norm_end; /* half-open, bytes of the normalized text, relative to norm_base;
+    uint32_t *begin, *end; /* half-open, in offset_unit, relative to base; NULL unless OFFSETS */
+    uint32_t *norm_begin,
+        *norm_end; /* half-open, bytes of the normalized text, relative to norm_base;
                                         NULL unless NORM_SPANS. It is the piece text of an unknown. */
     size_t capacity;
-    size_t count;                    /* out: elements written (or counted) by this call */
-    uint64_t base, norm_base;        /* out: 0 unless the text is longer than 2 GiB */
+    size_t count;             /* out: elements written (or counted) by this call */
+    uint64_t base, norm_base; /* out: 0 unless the text is longer than 2 GiB */
 } isotok_output;
 
 /* Starts a text. `options` may be NULL (ids, no BOS, no EOS). */
@@ -292,9 +308,9 @@ isotok_status isotok_encode_step(isotok_session *session, isotok_input *input,
  * a text over the limit is cut there, and is no error. */
 ISOTOK_API(isotok_encode_batch)
 isotok_status isotok_encode_batch(isotok_session *session, const isotok_encode_options *options,
-                                  const uint8_t *text, const uint32_t *text_ends,
-                                  size_t text_count, size_t *texts_done, isotok_output *output,
-                                  uint32_t *id_ends, isotok_error *out_error);
+                                  const uint8_t *text, const uint32_t *text_ends, size_t text_count,
+                                  size_t *texts_done, isotok_output *output, uint32_t *id_ends,
+                                  isotok_error *out_error);
 
 /* ---- Normalize --------------------------------------------------------------- */
 
@@ -308,13 +324,13 @@ isotok_status isotok_normalize_begin(isotok_session *session, const isotok_encod
  * from. After LAST and OK, *out_end is the offset where the text ends, so that a map of
  * length + 1 is complete (an empty result has no map). Statuses as encode_step. */
 ISOTOK_API(isotok_normalize_step)
-isotok_status isotok_normalize_step(isotok_session *session, isotok_input *input,
-                                    uint8_t *out, uint32_t *out_map, size_t capacity,
-                                    size_t *out_count, uint32_t *out_end, isotok_error *out_error);
+isotok_status isotok_normalize_step(isotok_session *session, isotok_input *input, uint8_t *out,
+                                    uint32_t *out_map, size_t capacity, size_t *out_count,
+                                    uint32_t *out_end, isotok_error *out_error);
 
 /* ---- Decode ------------------------------------------------------------------ */
 
-enum { ISOTOK_RAW_BYTES = 1u << 0 };  /* byte pieces as they are, ill-formed or not */
+enum { ISOTOK_RAW_BYTES = 1u << 0 }; /* byte pieces as they are, ill-formed or not */
 
 /* Starts decoding. */
 ISOTOK_API(isotok_decode_begin)

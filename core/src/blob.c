@@ -11,8 +11,8 @@
 #include "trie.h"
 #include "xxh64.h"
 
-isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what,
-                           uint32_t index, uint64_t offset, uint64_t need)
+isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what, uint32_t index,
+                           uint64_t offset, uint64_t need)
 {
     if (error != NULL) {
         error->status = status;
@@ -45,16 +45,16 @@ static isotok_status check_header(const uint8_t *data, size_t size, isotok_error
         return corrupt(error, ISOTOK_WHAT_HEADER, 0, 0);
     if (isotok__load_u32(data + ISOTOK__HEADER_FORMAT) != ISOTOK_FORMAT_VERSION)
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FORMAT,
-                            isotok__load_u32(data + ISOTOK__HEADER_FORMAT),
-                            ISOTOK__HEADER_FORMAT, 0);
+                            isotok__load_u32(data + ISOTOK__HEADER_FORMAT), ISOTOK__HEADER_FORMAT,
+                            0);
     features = isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
     unknown = features & ~ISOTOK__FEATURES_KNOWN;
     if (unknown != 0)
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
                             (uint32_t)__builtin_ctzll(unknown), ISOTOK__HEADER_FEATURES, 0);
     if (features & ISOTOK_FEATURE(PACKED))
-        return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_PACKED,
-                            ISOTOK__FEATURE_PACKED, ISOTOK__HEADER_FEATURES, 0);
+        return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_PACKED, ISOTOK__FEATURE_PACKED,
+                            ISOTOK__HEADER_FEATURES, 0);
     if (isotok__load_u64(data + ISOTOK__HEADER_TOTAL_SIZE) != size)
         return isotok__fail(error, ISOTOK_E_CORRUPT, ISOTOK_WHAT_TOTAL_SIZE, 0,
                             ISOTOK__HEADER_TOTAL_SIZE,
@@ -102,9 +102,9 @@ static bool find_field(const struct flatbuffer *fb, uint32_t slot, uint64_t *out
     return true;
 }
 
-static isotok_status read_vector(const struct flatbuffer *fb, const struct isotok__blob_field *field,
-                                 uint32_t index, uint64_t position, uint8_t *view,
-                                 isotok_error *error)
+static isotok_status read_vector(const struct flatbuffer *fb,
+                                 const struct isotok__blob_field *field, uint32_t index,
+                                 uint64_t position, uint8_t *view, isotok_error *error)
 {
     uint64_t vector = position + isotok__load_u32(fb->base + position);
     const uint8_t *data;
@@ -211,7 +211,8 @@ static void set_derived(struct isotok_model *model)
 {
     const struct isotok__blob *b = &model->blob;
     uint32_t words = b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS
-                         ? b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS : 1;
+                         ? b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS
+                         : 1;
     uint32_t longest = 3, i;
     model->space_size = model->features & ISOTOK_FEATURE(COMPACT_SPACE) ? 1 : 3;
     model->wide = b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||

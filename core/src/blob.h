@@ -22,7 +22,7 @@ enum {
     ISOTOK_NORM_ALL = 15
 };
 
-#define ISOTOK_START_WORDS 2048u   /* start_set: code points below U+20000 */
+#define ISOTOK_START_WORDS 2048u /* start_set: code points below U+20000 */
 #define ISOTOK_PAIR_ASCII_WORDS 256u
 #define ISOTOK_MAX_PIECE 8000u
 #define ISOTOK_MAX_EXPANSION 4096u
@@ -31,18 +31,18 @@ enum {
 
 /* What a normalizer works with: the model's own, or its denormalizer. */
 struct isotok__rules {
-    const uint32_t *units;            /* charsmap, NULL = none */
+    const uint32_t *units; /* charsmap, NULL = none */
     const uint8_t *replacements;
-    const struct isotok__trie_node *user;    /* user-defined pieces, canonical text; NULL = none */
-    const uint64_t *start_set;        /* NULL = look every character up */
-    uint32_t flags;                   /* ISOTOK_NORM_… */
+    const struct isotok__trie_node *user; /* user-defined pieces, canonical text; NULL = none */
+    const uint64_t *start_set;            /* NULL = look every character up */
+    uint32_t flags;                       /* ISOTOK_NORM_… */
     uint32_t max_key_bytes;
     uint32_t units_count, replacements_size;
-    uint32_t compact;                 /* U+2581 is written as 0x20 */
+    uint32_t compact; /* U+2581 is written as 0x20 */
     /* ASCII characters that take the slow path: always; or only before a non-ASCII byte */
     uint64_t hard[2], hard_before_wide[2];
-    uint8_t hard_printable[8];        /* the printable ones of `hard`, if at most 8 … */
-    uint32_t hard_count;              /* … else 9: no block copies */
+    uint8_t hard_printable[8]; /* the printable ones of `hard`, if at most 8 … */
+    uint32_t hard_count;       /* … else 9: no block copies */
 };
 
 struct isotok_model {
@@ -50,14 +50,14 @@ struct isotok_model {
     struct isotok__rules normalizer, denormalizer;
     uint64_t features;
     uint32_t parity;
-    uint32_t space_size;       /* bytes of U+2581 in internal text: 1 or 3 */
-    uint32_t wide;             /* tokens keep a 32-bit length of their own */
+    uint32_t space_size; /* bytes of U+2581 in internal text: 1 or 3 */
+    uint32_t wide;       /* tokens keep a 32-bit length of their own */
     uint32_t whole_text;
     uint32_t has_denormalizer;
     uint32_t decoder_flags;
-    uint32_t pair_shift;       /* 32 - k - 6 of FORMAT.md §6 */
-    uint32_t unused_count;     /* UNUSED pieces of a bpe model: they are split back */
-    uint32_t longest_output;   /* of one normalizer step, internal bytes */
+    uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */
+    uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
+    uint32_t longest_output; /* of one normalizer step, internal bytes */
 };
 
 /* Checks the blob as `verify` says and fills `*model`. */
@@ -77,7 +77,7 @@ static inline const uint8_t *isotok__piece_text(const struct isotok_model *model
 }
 
 /* Fills `error` (may be NULL) and returns `status`. */
-isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what,
-                           uint32_t index, uint64_t offset, uint64_t need);
+isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what, uint32_t index,
+                           uint64_t offset, uint64_t need);
 
 #endif

@@ -14,7 +14,8 @@ struct check {
     isotok_error *error;
 };
 
-static isotok_status fail_at(const struct check *c, uint32_t what, uint32_t index, const void *where)
+static isotok_status fail_at(const struct check *c, uint32_t what, uint32_t index,
+                             const void *where)
 {
     uint64_t offset = where != NULL ? (uint64_t)((const uint8_t *)where - c->data) : 0;
     return isotok__fail(c->error, ISOTOK_E_CORRUPT, what, index, offset, 0);
@@ -28,12 +29,13 @@ static bool feature(const struct check *c, uint64_t bit)
 static isotok_status check_scalars(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
-    uint64_t algorithms = ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) |
-                          ISOTOK_FEATURE(CHAR);
+    uint64_t algorithms =
+        ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR);
     const uint32_t ids[] = {b->unk_id, b->bos_id, b->eos_id, b->pad_id};
     uint32_t i;
     if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_CHAR)
-        return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0, 0);
+        return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0,
+                            0);
     if ((c->model->features & algorithms) != (uint64_t)1 << (b->algorithm - 1))
         return fail_at(c, ISOTOK_WHAT_ALGORITHM, b->algorithm, NULL);
     if (b->vocab_size == 0 || b->vocab_size > 0x1000000u)
@@ -68,14 +70,14 @@ static isotok_status check_lengths(const struct check *c)
         {ISOTOK__FIELD_PIECE_SIZES, b->piece_sizes == NULL},
         {ISOTOK__FIELD_SCORES, b->scores_count == b->vocab_size},
         {ISOTOK__FIELD_TYPES, b->types_count == b->vocab_size},
-        {ISOTOK__FIELD_TRIE, b->trie_count != 0 && b->trie_count % 256 == 0 &&
-                                 b->trie_count <= ISOTOK_MAX_SLOTS},
+        {ISOTOK__FIELD_TRIE,
+         b->trie_count != 0 && b->trie_count % 256 == 0 && b->trie_count <= ISOTOK_MAX_SLOTS},
         {ISOTOK__FIELD_TRIE_IDS, b->trie_ids_count == b->trie_count},
         {ISOTOK__FIELD_BYTE_IDS,
          b->byte_ids_count == (feature(c, ISOTOK_FEATURE(BYTE_FALLBACK)) ? 256u : 0u)},
-        {ISOTOK__FIELD_PAIR_SET,
-         b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS && (pair_words & (pair_words - 1)) == 0 &&
-             pair_words <= 1u << 26},
+        {ISOTOK__FIELD_PAIR_SET, b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
+                                     (pair_words & (pair_words - 1)) == 0 &&
+                                     pair_words <= 1u << 26},
         {ISOTOK__FIELD_USER_TRIE, user ? b->user_trie_count != 0 && b->user_trie_count % 256 == 0 &&
                                              b->user_trie_count <= ISOTOK_MAX_SLOTS
                                        : b->user_trie == NULL},
@@ -102,8 +104,8 @@ static isotok_status check_operations(const struct check *c)
     const struct isotok__blob *b = c->b;
     bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
     bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
-    bool ok = b->normalizer_count == 1 && b->pretokenizer_count == 0 && b->template_ops_count == 0 &&
-              b->decoder_count == (denormalizer ? 2u : 1u);
+    bool ok = b->normalizer_count == 1 && b->pretokenizer_count == 0 &&
+              b->template_ops_count == 0 && b->decoder_count == (denormalizer ? 2u : 1u);
     ok = ok && b->normalizer[0].kind == ISOTOK_OP_NORMALIZE_SENTENCEPIECE &&
          (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
          b->normalizer[0].section == (charsmap ? 1u : 0u) && b->normalizer[0].argument == 0;
@@ -118,9 +120,9 @@ static isotok_status check_operations(const struct check *c)
     if (ok && feature(c, ISOTOK_FEATURE(COMPACT_SPACE)))
         ok = (b->normalizer[0].flags & ISOTOK_NORM_ESCAPE) != 0;
     if (!ok)
-        return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, 0,
-                            b->normalizer ? (uint64_t)((const uint8_t *)b->normalizer - c->data) : 0,
-                            0);
+        return isotok__fail(
+            c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, 0,
+            b->normalizer ? (uint64_t)((const uint8_t *)b->normalizer - c->data) : 0, 0);
     return ISOTOK_OK;
 }
 
@@ -136,8 +138,7 @@ static isotok_status check_pieces(const struct check *c)
     }
     if (bad || previous > b->piece_text_count)
         return fail_at(c, ISOTOK_WHAT_PIECE_ENDS, 0, b->piece_ends);
-    if (longest > b->max_piece_bytes)
-        return fail_at(c, ISOTOK_WHAT_MAX_PIECE, 0, b->piece_ends);
+    if (longest > b->max_piece_bytes) return fail_at(c, ISOTOK_WHAT_MAX_PIECE, 0, b->piece_ends);
     for (i = 0; i < b->vocab_size; i++)
         bad |= (uint32_t)((uint8_t)(b->types[i] - 1) > ISOTOK_BYTE - 1);
     if (bad) return fail_at(c, ISOTOK_WHAT_PIECE_TYPE, 0, b->types);
@@ -177,14 +178,14 @@ static isotok_status check_trie(const struct check *c)
         none = ISOTOK_VALUE_NONE_SCORE;
         limit = feature(c, ISOTOK_FEATURE(WIDE)) ? 0x7F7FFFFFu : 0x7149F2CAu;
     }
-    for (i = 0; i < b->trie_count; i++)
-        bad |= (uint32_t)((b->trie[i].link >> 8) >= b->trie_count);
+    for (i = 0; i < b->trie_count; i++) bad |= (uint32_t)((b->trie[i].link >> 8) >= b->trie_count);
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
     for (i = 0; i < b->trie_count; i++) {
         uint32_t value = b->trie[i].value, id = b->trie_ids[i];
         bool ends = value != none;
         bad |= (uint32_t)(ends ? id >= b->vocab_size : id != ISOTOK_NO_TOKEN);
-        bad |= (uint32_t)(ends & (b->algorithm == ISOTOK_UNIGRAM) & ((value & 0x7FFFFFFFu) > limit));
+        bad |=
+            (uint32_t)(ends & (b->algorithm == ISOTOK_UNIGRAM) & ((value & 0x7FFFFFFFu) > limit));
     }
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE_ID, 0, b->trie_ids);
     if (b->trie[0].value != none || (b->trie[0].link & 0xFFu) == 0)
@@ -205,8 +206,7 @@ static isotok_status check_user_trie(const struct check *c)
     for (i = 0; i < b->user_trie_count; i++)
         bad |= (uint32_t)((b->user_trie[i].link >> 8) >= b->user_trie_count) |
                (uint32_t)(b->user_trie[i].value > b->vocab_size);
-    if (b->user_trie_count != 0)
-        bad |= (uint32_t)((b->user_trie[0].link & 0xFFu) == 0);
+    if (b->user_trie_count != 0) bad |= (uint32_t)((b->user_trie[0].link & 0xFFu) == 0);
     return bad ? fail_at(c, ISOTOK_WHAT_TRIE, 0, b->user_trie) : ISOTOK_OK;
 }
 
@@ -231,8 +231,8 @@ static isotok_status check_charsmap(const struct check *c, const uint32_t *units
         if (unit & 0x80000000u) continue;
         child = i ^ isotok__darts_offset(unit);
         if ((child | 0xFFu) >= count) return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
-        if ((unit & 0x100u) && ((units[child] & 0x80000000u) == 0 ||
-                                (units[child] & 0x7FFFFFFFu) >= text_size))
+        if ((unit & 0x100u) &&
+            ((units[child] & 0x80000000u) == 0 || (units[child] & 0x7FFFFFFFu) >= text_size))
             return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
     }
     if (units[0] & 0x80000000u) return fail_at(c, ISOTOK_WHAT_CHARSMAP, 0, units);
@@ -274,7 +274,8 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
                             b->charsmap_text_count);
     if (status != ISOTOK_OK) return status;
     if (isotok__longest_run(b->charsmap_text, b->charsmap_text_count,
-                            b->normalizer[0].flags & ISOTOK_NORM_ESCAPE ? 3 : 1, 0) > b->max_expansion)
+                            b->normalizer[0].flags & ISOTOK_NORM_ESCAPE ? 3 : 1,
+                            0) > b->max_expansion)
         return fail_at(&c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
     return check_charsmap(&c, b->denormalizer_trie, b->denormalizer_trie_count,
                           b->denormalizer_text, b->denormalizer_text_count);

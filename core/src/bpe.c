@@ -72,7 +72,8 @@ static void emit_short(const struct chunk *c, struct isotok__tokens *tokens)
 {
     uint32_t i;
     for (i = 0; i < c->count; i++)
-        isotok__bpe_token(c->model, c->text, c->position[i], c->position[i + 1], c->node[i], tokens);
+        isotok__bpe_token(c->model, c->text, c->position[i], c->position[i + 1], c->node[i],
+                          tokens);
 }
 
 /* Splits text[0..size) into symbols; false if there are too many. */

@@ -62,7 +62,9 @@ static void push_split(const isotok_model *model, const struct isotok__bpe_work 
                        const uint8_t *text, uint32_t begin, uint32_t end, uint32_t slot,
                        struct isotok__tokens *tokens)
 {
-    struct { uint32_t begin, end, depth; } stack[MAX_SPLIT_DEPTH + 2];
+    struct {
+        uint32_t begin, end, depth;
+    } stack[MAX_SPLIT_DEPTH + 2];
     uint32_t top = 0, depth = 0;
     for (;;) {
         uint32_t id = slot == ISOTOK_NO_SLOT ? ISOTOK_NO_TOKEN : model->blob.trie_ids[slot];
@@ -94,8 +96,10 @@ static void push_split(const isotok_model *model, const struct isotok__bpe_work 
 void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t begin, uint32_t end,
                        uint32_t node, struct isotok__tokens *tokens)
 {
-    if (node == ISOTOK__FROZEN) node = isotok__trie_walk(model->blob.trie, 0, text + begin, end - begin);
-    if (node != ISOTOK_NO_SLOT && model->blob.trie_ids[node] == ISOTOK_NO_TOKEN) node = ISOTOK_NO_SLOT;
+    if (node == ISOTOK__FROZEN)
+        node = isotok__trie_walk(model->blob.trie, 0, text + begin, end - begin);
+    if (node != ISOTOK_NO_SLOT && model->blob.trie_ids[node] == ISOTOK_NO_TOKEN)
+        node = ISOTOK_NO_SLOT;
     isotok__push_token(tokens, node == ISOTOK_NO_SLOT ? ISOTOK_UNK_SLOT : node, end - begin);
 }
 

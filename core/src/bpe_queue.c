@@ -27,8 +27,7 @@ static void heap_pop(struct isotok__queue *q)
     uint32_t i = HEAP_ROOT, child, k;
     while ((child = 4 * (i - 2)) < q->heap_end) {
         uint32_t best = child, stop = q->heap_end - child < 4 ? q->heap_end : child + 4;
-        for (k = child + 1; k < stop; k++)
-            best = heap[k] < heap[best] ? k : best;
+        for (k = child + 1; k < stop; k++) best = heap[k] < heap[best] ? k : best;
         if (heap[best] >= last) break;
         heap[i] = heap[best];
         i = best;
@@ -91,8 +90,10 @@ static void order_remove_first(struct isotok__queue *q)
 static uint32_t new_item(struct isotok__queue *q, uint32_t symbol)
 {
     uint32_t index = q->free_item;
-    if (index != NONE) q->free_item = item_at(q, index)->next;
-    else index = q->items_used++;
+    if (index != NONE)
+        q->free_item = item_at(q, index)->next;
+    else
+        index = q->items_used++;
     item_at(q, index)->symbol = symbol;
     item_at(q, index)->next = NONE;
     return index;
@@ -155,7 +156,9 @@ bool isotok__queue_pop(struct isotok__queue *q, uint64_t *out_entry)
         first = (uint64_t)rank_of(q, 1) << 32 | item_at(q, q->lists[q->order[1]].head)->symbol;
     *out_entry = first < top ? first : top;
     if (*out_entry == UINT64_MAX) return false;
-    if (first < top) list_pop(q);
-    else heap_pop(q);
+    if (first < top)
+        list_pop(q);
+    else
+        heap_pop(q);
     return true;
 }

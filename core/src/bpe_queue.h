@@ -12,8 +12,8 @@
 
 #include "base.h"
 
-#define ISOTOK__QUEUE_LISTS 4096u      /* slots of the hash table of lists */
-#define ISOTOK__QUEUE_LONG 2048u       /* fewer symbols than this use the heap alone */
+#define ISOTOK__QUEUE_LISTS 4096u /* slots of the hash table of lists */
+#define ISOTOK__QUEUE_LONG 2048u  /* fewer symbols than this use the heap alone */
 
 /* The entries of one rank; `head` = 0xFFFFFFFF: none. */
 struct isotok__queue_list {
@@ -26,12 +26,12 @@ struct isotok__queue_item {
 };
 
 struct isotok__queue {
-    uint64_t *entries;                 /* heap from the front, list items from the back */
-    uint32_t capacity;                 /* entries */
+    uint64_t *entries; /* heap from the front, list items from the back */
+    uint32_t capacity; /* entries */
     uint32_t heap_end;
     uint32_t items_used, free_item;
-    struct isotok__queue_list *lists;  /* [ISOTOK__QUEUE_LISTS] by hash of the rank, NULL = unused */
-    uint32_t *order;                   /* heap of lists with entries, by rank; root at index 1 */
+    struct isotok__queue_list *lists; /* [ISOTOK__QUEUE_LISTS] by hash of the rank, NULL = unused */
+    uint32_t *order;                  /* heap of lists with entries, by rank; root at index 1 */
     uint32_t order_count, lists_used;
 };
 

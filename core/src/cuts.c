@@ -19,8 +19,9 @@ uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32
     if (size == 0 || model->whole_text) return 0;
     if (b->algorithm == ISOTOK_WORD) { /* words begin at U+2581 and nowhere else */
         for (end = size; end > 0; end--)
-            if (model->space_size == 1 ? text[end - 1] == 0x20
-                                       : end + 2 <= size && memcmp(text + end - 1, "\xE2\x96\x81", 3) == 0)
+            if (model->space_size == 1
+                    ? text[end - 1] == 0x20
+                    : end + 2 <= size && memcmp(text + end - 1, "\xE2\x96\x81", 3) == 0)
                 return end - 1;
         return 0;
     }

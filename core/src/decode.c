@@ -119,8 +119,8 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
         d->piece = b->unk_surface;
         d->piece_size = b->unk_surface_count;
     }
-    if (d->at_start && (s->model->decoder_flags & strip) && size >= 3 &&
-        text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81) {
+    if (d->at_start && (s->model->decoder_flags & strip) && size >= 3 && text[0] == 0xE2 &&
+        text[1] == 0x96 && text[2] == 0x81) {
         if (type != ISOTOK_UNKNOWN) {
             d->piece += 3;
             d->piece_size -= 3;
@@ -194,7 +194,8 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
     struct isotok__decoder *d = &s->decoder;
     for (;;) {
         struct token token = {0, 0, NULL, false};
-        if (!deliver(d, sink)) return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
+        if (!deliver(d, sink))
+            return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
         if (*consumed == count) {
             if (last && settle_bytes(d, true)) continue;
             /* complete characters need not wait for the next token */
@@ -202,8 +203,8 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
             return ISOTOK_OK;
         }
         if (!next(s, source, *consumed, &token))
-            return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID,
-                                (uint32_t)*consumed, 0, s->model->blob.vocab_size);
+            return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID, (uint32_t)*consumed,
+                                0, s->model->blob.vocab_size);
         if (take_token(s, d, token.type, token.text, token.size, token.verbatim)) ++*consumed;
     }
 }
@@ -277,5 +278,6 @@ isotok_status isotok_decode_piece(isotok_session *s, const uint8_t *piece, size_
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
     if (size > 0xFFFFFFu)
         return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, 0, 0, size);
-    return decode(s, &source, next_piece, count, consumed, last != 0, out, capacity, out_count, error);
+    return decode(s, &source, next_piece, count, consumed, last != 0, out, capacity, out_count,
+                  error);
 }

@@ -66,15 +66,15 @@ static void span_of(const struct isotok_session *s, uint32_t position, uint32_t 
     }
     if (s->options.flags & ISOTOK_NORM_SPANS) {
         span->norm_begin = s->emitter.norm_position;
-        span->norm_end = span->norm_begin +
-                         canonical_size(s->model, w->text + position, size);
+        span->norm_end = span->norm_begin + canonical_size(s->model, w->text + position, size);
     }
 }
 
 static isotok_status close_unknown(struct isotok_session *s, isotok_output *o)
 {
     struct isotok__emitter *e = &s->emitter;
-    struct span span = {e->unknown_begin, e->unknown_end, e->unknown_norm_begin, e->unknown_norm_end};
+    struct span span = {e->unknown_begin, e->unknown_end, e->unknown_norm_begin,
+                        e->unknown_norm_end};
     isotok_status status;
     if (!e->unknown_open) return ISOTOK_OK;
     status = put_id(s, o, s->model->blob.unk_id, &span);
@@ -208,8 +208,10 @@ isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
     while (s->emitter.token < s->tokens.count) {
         isotok_status status;
         if (plain && !s->emitter.unknown_open && s->emitter.byte == 0) {
-            if (s->options.flags & ISOTOK_COUNT_ONLY) count_known(s, o);
-            else emit_known(s, o);
+            if (s->options.flags & ISOTOK_COUNT_ONLY)
+                count_known(s, o);
+            else
+                emit_known(s, o);
             if (s->emitter.token == s->tokens.count) break;
         }
         status = emit_token(s, o);

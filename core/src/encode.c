@@ -10,8 +10,8 @@
 isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options *options,
                                   isotok_error *error)
 {
-    const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
-                           ISOTOK_COUNT_ONLY;
+    const uint32_t known =
+        ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | ISOTOK_COUNT_ONLY;
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
@@ -151,11 +151,12 @@ static isotok_status check_batch(const isotok_session *s, const uint8_t *text,
 }
 
 isotok_status isotok_encode_batch(isotok_session *s, const isotok_encode_options *options,
-                                  const uint8_t *text, const uint32_t *text_ends,
-                                  size_t text_count, size_t *texts_done, isotok_output *output,
-                                  uint32_t *id_ends, isotok_error *error)
+                                  const uint8_t *text, const uint32_t *text_ends, size_t text_count,
+                                  size_t *texts_done, isotok_output *output, uint32_t *id_ends,
+                                  isotok_error *error)
 {
-    isotok_status status = check_batch(s, text, text_ends, text_count, texts_done, output, id_ends, error);
+    isotok_status status =
+        check_batch(s, text, text_ends, text_count, texts_done, output, id_ends, error);
     if (status != ISOTOK_OK) return status;
     if (*texts_done == 0 && output->count == 0) s->batch_running = 0; /* a new batch */
     while (*texts_done < text_count) {

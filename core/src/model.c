@@ -125,8 +125,10 @@ static uint32_t find_other(const isotok_model *model, const uint8_t *text, size_
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         piece = isotok__piece_text(model, b->other_ids[middle], &piece_size);
-        if (compare(piece, piece_size, text, size) < 0) low = middle + 1;
-        else high = middle;
+        if (compare(piece, piece_size, text, size) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == b->other_ids_count) return ISOTOK_NO_TOKEN;
     piece = isotok__piece_text(model, b->other_ids[low], &piece_size);

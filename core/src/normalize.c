@@ -54,7 +54,7 @@ struct step {
     uint32_t out_size;
     uint32_t raw_size;
     bool ill_formed;
-    bool plain;          /* one well-formed character, unchanged */
+    bool plain; /* one well-formed character, unchanged */
 };
 
 static bool find_rule(const struct isotok__rules *rules, const uint8_t *text, size_t size,
@@ -126,7 +126,8 @@ static uint32_t count_units(uint32_t unit, const uint8_t *text, const struct ste
     return units;
 }
 
-ISOTOK_INLINE void put(struct isotok__window *w, const uint8_t *bytes, uint32_t size, uint64_t offset)
+ISOTOK_INLINE void put(struct isotok__window *w, const uint8_t *bytes, uint32_t size,
+                       uint64_t offset)
 {
     uint32_t i;
     for (i = 0; i < size; i++) w->text[w->size + i] = bytes[i];
@@ -176,7 +177,8 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
     if (look_up && rules->start_set == NULL) return p;
     while (size - p >= 4 && text[p] >= 0xC2 && w->capacity - out >= 4) {
         uint32_t point, length, i;
-        if ((text[p] & 0xF0) == 0xE0 && (text[p + 1] & 0xC0) == 0x80 && (text[p + 2] & 0xC0) == 0x80) {
+        if ((text[p] & 0xF0) == 0xE0 && (text[p + 1] & 0xC0) == 0x80 &&
+            (text[p + 2] & 0xC0) == 0x80) {
             point = (text[p] & 0xFu) << 12 | (text[p + 1] & 0x3Fu) << 6 | (text[p + 2] & 0x3Fu);
             length = 3;
             if (point < 0x800 || (point >> 11) == 0x1B || point == 0x2581) break;
@@ -189,7 +191,8 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
         if (w->map != NULL)
             for (i = 0; i < 4; i++) w->map[out + i] = (uint32_t)(n->consumed - w->map_base);
         n->consumed += n->unit == ISOTOK_UNIT_BYTE
-                           ? length : 1u + (n->unit == ISOTOK_UNIT_UTF16 && length == 4);
+                           ? length
+                           : 1u + (n->unit == ISOTOK_UNIT_UTF16 && length == 4);
         out += length;
         p += length;
     }
@@ -316,7 +319,8 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         uint8_t c = text[p];
         if (c < 0x80 && c != 0x20) {
             const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
-                                       ? rules->hard : rules->hard_before_wide;
+                                       ? rules->hard
+                                       : rules->hard_before_wide;
             if (!(hard[c >> 6] >> (c & 63) & 1)) {
                 if (w->capacity == w->size) goto full;
                 put(w, &c, 1, n->consumed);

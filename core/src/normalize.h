@@ -10,10 +10,10 @@
 
 struct isotok__normalizer {
     const struct isotok__rules *rules;
-    uint64_t consumed;      /* raw text read so far, in `unit` */
-    uint32_t unit;          /* ISOTOK_UNIT_… */
-    uint32_t started;       /* past the leading spaces that are dropped */
-    uint32_t after_space;   /* "previous ended with a space", where extra spaces go */
+    uint64_t consumed;    /* raw text read so far, in `unit` */
+    uint32_t unit;        /* ISOTOK_UNIT_… */
+    uint32_t started;     /* past the leading spaces that are dropped */
+    uint32_t after_space; /* "previous ended with a space", where extra spaces go */
     uint32_t keep_ill_formed;
     uint32_t finished;
 };
@@ -21,7 +21,7 @@ struct isotok__normalizer {
 /* A growing window of output. Offsets in `map` are relative to `map_base`. */
 struct isotok__window {
     uint8_t *text;
-    uint32_t *map;          /* one entry per byte of text, or NULL */
+    uint32_t *map; /* one entry per byte of text, or NULL */
     size_t size, capacity;
     uint64_t map_base;
 };

@@ -27,8 +27,7 @@ static bool drain(isotok_session *s, size_t settled, uint8_t *out, uint32_t *out
         bool symbol = compact && byte == 0x20;
         if (*count == capacity) return false;
         out[*count] = symbol ? space_symbol[s->emitter.byte] : byte;
-        if (out_map != NULL)
-            out_map[*count] = (uint32_t)(w->map_base + w->map[s->drained]);
+        if (out_map != NULL) out_map[*count] = (uint32_t)(w->map_base + w->map[s->drained]);
         ++*count;
         if (symbol && ++s->emitter.byte < 3) continue;
         s->emitter.byte = 0;

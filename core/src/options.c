@@ -16,8 +16,8 @@ static isotok_status read_options(const isotok_encode_options *options, uint32_t
             return isotok__fail(error, ISOTOK_E_ABI, ISOTOK_WHAT_STRUCT_SIZE, i, 0, sizeof *out);
     memcpy(out, options, isotok__min(options->size, sizeof *out));
     if ((out->flags & ~known_flags) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION,
-                            out->flags & ~known_flags, 0, 0);
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->flags & ~known_flags,
+                            0, 0);
     if (out->offset_unit > ISOTOK_UNIT_UTF16 || out->reserved != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->offset_unit, 0, 0);
     return ISOTOK_OK;

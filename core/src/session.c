@@ -4,7 +4,7 @@
 #define SESSION_MAGIC 0x6E6F69737365736Bu
 #define USUAL_CAPACITY 6144u
 #define LEAST_CAPACITY 256u
-#define PADDING 32u   /* bytes readable after the window's text */
+#define PADDING 32u /* bytes readable after the window's text */
 
 /* Hands out 64-aligned arrays; with memory == NULL it only counts. */
 struct carver {
@@ -39,8 +39,8 @@ static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint
 }
 
 /* Sets every array of `s` for a window of `n` bytes; returns the bytes used. */
-static size_t carve_all(const struct isotok_model *model, struct isotok_session *s,
-                        uint8_t *memory, size_t n)
+static size_t carve_all(const struct isotok_model *model, struct isotok_session *s, uint8_t *memory,
+                        size_t n)
 {
     struct carver c = {memory, 0};
     bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM;
@@ -92,8 +92,10 @@ static size_t capacity_for(const struct isotok_model *model, size_t size)
     if (high > 0x7FFFFFFFu) high = 0x7FFFFFFFu;
     while (low < high) {
         size_t middle = low + (high - low + 1) / 2;
-        if (isotok__session_memory(model, middle) <= size) low = middle;
-        else high = middle - 1;
+        if (isotok__session_memory(model, middle) <= size)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return low;
 }
@@ -107,9 +109,8 @@ isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_
                         isotok__session_memory(session->model, capacity));
 }
 
-static isotok_status check_memory(const struct isotok_model *model, const void *memory,
-                                  size_t size, size_t least, isotok_session **out_session,
-                                  isotok_error *error)
+static isotok_status check_memory(const struct isotok_model *model, const void *memory, size_t size,
+                                  size_t least, isotok_session **out_session, isotok_error *error)
 {
     if (model == NULL || memory == NULL || out_session == NULL)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
@@ -137,8 +138,7 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
                                   isotok_session **out_session, isotok_error *out_error)
 {
     size_t least = model != NULL ? isotok__session_minimum(model) : 0;
-    isotok_status status = check_memory(model, memory, memory_size, least, out_session,
-                                        out_error);
+    isotok_status status = check_memory(model, memory, memory_size, least, out_session, out_error);
     struct isotok_session *s = memory;
     if (status != ISOTOK_OK) return status;
     memset(s, 0, sizeof *s);
@@ -158,8 +158,8 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
     isotok_status status;
     if (from == NULL)
         return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
-    status = check_memory(from->model, memory, memory_size, from->memory_size, out_session,
-                          out_error);
+    status =
+        check_memory(from->model, memory, memory_size, from->memory_size, out_session, out_error);
     if (status != ISOTOK_OK) return status;
     memcpy(s, from, sizeof *s);
     carve_session(s, from->model, memory, memory_size);

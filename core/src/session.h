@@ -21,22 +21,22 @@ struct isotok__tokens {
 
 /* Working arrays of the segmenters, each for a window of `capacity` bytes. */
 struct isotok__unigram_work {
-    float *best;       /* [capacity + 1] */
-    uint32_t *back;    /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
-    uint32_t *start;   /* [capacity + 1] wide only */
+    float *best;     /* [capacity + 1] */
+    uint32_t *back;  /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
+    uint32_t *start; /* [capacity + 1] wide only */
 };
 
 /* A symbol of a long chunk lies at the index of its first byte; its length also at that of
  * its last byte, so that both neighbours are found without links. */
 struct isotok__symbol {
-    uint32_t node;           /* trie slot of its text, see bpe_long.h */
-    uint32_t size;           /* bytes */
+    uint32_t node; /* trie slot of its text, see bpe_long.h */
+    uint32_t size; /* bytes */
 };
 
 struct isotok__bpe_work {
     struct isotok__symbol *symbols; /* [capacity] */
     struct isotok__queue queue;
-    uint32_t *splits;   /* hash table of UNUSED merges: pairs {id + 1, left length} */
+    uint32_t *splits; /* hash table of UNUSED merges: pairs {id + 1, left length} */
     uint32_t splits_mask;
 };
 
@@ -50,47 +50,47 @@ enum isotok__mode {
 
 /* Where emission stands; kept over NEED_OUTPUT. */
 struct isotok__emitter {
-    uint32_t token;          /* next token of the window */
-    uint32_t position;       /* its first byte in the window */
-    uint32_t byte;           /* bytes of an unknown token already emitted (byte fallback) */
-    uint32_t stage;          /* BOS, text, EOS, done: see emit.c */
-    uint32_t unknown_open;   /* a run of unknown characters is not yet emitted */
+    uint32_t token;        /* next token of the window */
+    uint32_t position;     /* its first byte in the window */
+    uint32_t byte;         /* bytes of an unknown token already emitted (byte fallback) */
+    uint32_t stage;        /* BOS, text, EOS, done: see emit.c */
+    uint32_t unknown_open; /* a run of unknown characters is not yet emitted */
     uint64_t unknown_begin, unknown_end, unknown_norm_begin, unknown_norm_end;
-    uint64_t emitted;        /* ids so far in this text */
-    uint64_t norm_position;  /* canonical bytes before `position` */
+    uint64_t emitted;       /* ids so far in this text */
+    uint64_t norm_position; /* canonical bytes before `position` */
 };
 
 struct isotok__decoder {
     uint32_t flags, at_start, wrote, finished;
-    uint8_t bytes[4];        /* an incomplete character of byte pieces */
+    uint8_t bytes[4]; /* an incomplete character of byte pieces */
     uint32_t bytes_count;
-    uint8_t pending[8];      /* decoded bytes not yet delivered */
+    uint8_t pending[8]; /* decoded bytes not yet delivered */
     uint32_t pending_count, pending_position;
-    const uint8_t *piece;    /* the piece that is being delivered */
+    const uint8_t *piece; /* the piece that is being delivered */
     uint32_t piece_size, piece_position, piece_verbatim;
-    uint32_t raw_count, raw_position;   /* text in front of the denormalizer */
+    uint32_t raw_count, raw_position; /* text in front of the denormalizer */
 };
 
 struct isotok_session {
     const isotok_model *model;
     size_t memory_size;
-    uint32_t capacity;       /* bytes of the window */
+    uint32_t capacity; /* bytes of the window */
     uint32_t mode;
     uint64_t magic;
     isotok_encode_options options;
     struct isotok__normalizer normalizer;
     struct isotok__window window;
-    uint32_t *map_memory;    /* the window's map when offsets are wanted */
-    uint32_t ready;          /* bytes at the front of the window that are segmented */
-    uint32_t drained;        /* normalize: bytes of the window already delivered */
-    float carried;           /* unigram: score at the window's start */
+    uint32_t *map_memory; /* the window's map when offsets are wanted */
+    uint32_t ready;       /* bytes at the front of the window that are segmented */
+    uint32_t drained;     /* normalize: bytes of the window already delivered */
+    float carried;        /* unigram: score at the window's start */
     struct isotok__tokens tokens;
     struct isotok__unigram_work unigram;
     struct isotok__bpe_work bpe;
     struct isotok__emitter emitter;
     struct isotok__decoder decoder;
-    uint8_t *raw;            /* decode: text in front of the denormalizer, `capacity` bytes */
-    size_t batch_consumed;   /* encode_batch: bytes of the current text consumed */
+    uint8_t *raw;          /* decode: text in front of the denormalizer, `capacity` bytes */
+    size_t batch_consumed; /* encode_batch: bytes of the current text consumed */
     uint32_t batch_running;
 };
 

@@ -15,7 +15,8 @@
 #define ISOTOK_VALUE_NONE_SCORE 0xFF800000u /* -inf as float32 bits */
 
 /* Child slot of `slot` by `byte`, or ISOTOK_NO_SLOT. */
-ISOTOK_INLINE uint32_t isotok__trie_step(const struct isotok__trie_node *trie, uint32_t slot, uint8_t byte)
+ISOTOK_INLINE uint32_t isotok__trie_step(const struct isotok__trie_node *trie, uint32_t slot,
+                                         uint8_t byte)
 {
     uint32_t child = (trie[slot].link >> 8) ^ byte;
     return (uint8_t)trie[child].link == byte ? child : ISOTOK_NO_SLOT;

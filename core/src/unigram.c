@@ -71,7 +71,8 @@ static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint
         /* the one-character candidate: a piece, or the unknown character */
         {
             const bool known = (uint8_t)node == text[e - 1] && node != 0;
-            const float weight = known ? score_of((uint32_t)(node >> 32)) : score_of(ISOTOK_VALUE_NONE_SCORE);
+            const float weight =
+                known ? score_of((uint32_t)(node >> 32)) : score_of(ISOTOK_VALUE_NONE_SCORE);
             const bool piece = weight != score_of(ISOTOK_VALUE_NONE_SCORE);
             const float candidate = base + (piece ? weight : unknown);
             next = best[e];
@@ -198,9 +199,8 @@ static void backtrack_wide(const struct isotok__unigram_work *w, uint32_t size,
     tokens->count = count;
 }
 
-void isotok__unigram(const isotok_model *model, const uint8_t *text, uint32_t size,
-                     float *carried, const struct isotok__unigram_work *work,
-                     struct isotok__tokens *tokens)
+void isotok__unigram(const isotok_model *model, const uint8_t *text, uint32_t size, float *carried,
+                     const struct isotok__unigram_work *work, struct isotok__tokens *tokens)
 {
     if (model->wide) {
         viterbi_wide(model, text, size, *carried, work);

@@ -7,8 +7,7 @@
 /* Segments text[0..size), which begins and ends at cuts, into `tokens`; size > 0.
  * `*carried` is the float32 score of the whole text's best path up to here and becomes
  * the one at the end. */
-void isotok__unigram(const isotok_model *model, const uint8_t *text, uint32_t size,
-                     float *carried, const struct isotok__unigram_work *work,
-                     struct isotok__tokens *tokens);
+void isotok__unigram(const isotok_model *model, const uint8_t *text, uint32_t size, float *carried,
+                     const struct isotok__unigram_work *work, struct isotok__tokens *tokens);
 
 #endif

@@ -54,7 +54,8 @@ static isotok_status check_spelling(const isotok_model *model, isotok_error *err
     }
     for (slot = 0; slot < b->trie_count; slot++)
         if (b->trie_ids[slot] != ISOTOK_NO_TOKEN) {
-            if (!is_matchable(model, b->trie_ids[slot])) return fail(error, ISOTOK_WHAT_TRIE_ID, slot);
+            if (!is_matchable(model, b->trie_ids[slot]))
+                return fail(error, ISOTOK_WHAT_TRIE_ID, slot);
             if (matchable-- == 0) return fail(error, ISOTOK_WHAT_TRIE_ID, slot);
         }
     return matchable == 0 ? ISOTOK_OK : fail(error, ISOTOK_WHAT_SPELLING, b->vocab_size);

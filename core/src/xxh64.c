@@ -54,8 +54,7 @@ static uint64_t tail(uint64_t hash, const uint8_t *at, const uint8_t *end)
         hash = rotate(hash ^ isotok__load_u32(at) * PRIME1, 23) * PRIME2 + PRIME3;
         at += 4;
     }
-    for (; at < end; at++)
-        hash = rotate(hash ^ *at * PRIME5, 11) * PRIME1;
+    for (; at < end; at++) hash = rotate(hash ^ *at * PRIME5, 11) * PRIME1;
     return hash;
 }
 

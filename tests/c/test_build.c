@@ -94,6 +94,11 @@ static void test_piece_errors(void)
     put_piece(&m, "a", -1, ISOTOK_UNUSED);
     expect_error(&m, ISOTOK_WHAT_PIECE_TWICE, 4, "a");
     m = start();
+    put_piece(&m, "x", -1, ISOTOK_CONTROL);
+    put_piece(&m, "x", -1, ISOTOK_UNUSED);
+    put_piece(&m, "x", -1, ISOTOK_CONTROL);
+    expect_error(&m, ISOTOK_WHAT_PIECE_TWICE, 6, "x");
+    m = start();
     put_piece(&m, "</s>", -1, ISOTOK_CONTROL);
     expect_error(&m, ISOTOK_WHAT_PIECE_TWICE, 4, "</s>");
     m = start();
@@ -270,14 +275,22 @@ static void test_wire_format(void)
     RAW("\x12\x01\x18", false);     /* trainer_spec cut inside */
 }
 
-/* The library's limit of nesting: 100 levels. */
+/* The library's limit of nesting: 100 levels, of which a piece is one. */
 static void test_groups(void)
 {
-    for (unsigned depth = 99; depth <= 101; depth++) {
+    for (unsigned depth = 98; depth <= 101; depth++) {
         uint8_t bytes[202];
+        maker piece = {0};
         memset(bytes, 0x4B, depth);
         memset(bytes + depth, 0x4C, depth);
         expect_raw((const char *)bytes, 2 * (size_t)depth, depth <= 100);
+        put_bytes(&piece, 1, "b", 1);
+        put_raw(&piece, bytes, 2 * (size_t)depth);
+        maker pieces = {0};
+        put_bytes(&pieces, 1, piece.data, piece.size);
+        expect_raw((const char *)pieces.data, pieces.size, depth <= 99);
+        maker_free(&piece);
+        maker_free(&pieces);
     }
 }
 

@@ -60,7 +60,7 @@ static int compare_items(const isotok__sort_item *a, const isotok__sort_item *b,
     return a_size != b_size ? (a_size < b_size ? -1 : 1) : a->id < b->id ? -1 : 1;
 }
 
-/* Random strings over the highest `letters` byte values. */
+/* Random strings over the lowest (few) or highest (many) `letters` byte values but NUL. */
 typedef struct strings {
     uint8_t *pool;
     uint32_t *ends;
@@ -76,7 +76,8 @@ static strings make_strings(uint32_t count, uint32_t letters, uint32_t max_size)
     for (uint32_t id = 0; id < count; id++) {
         uint32_t begin = at;
         for (uint32_t i = random_below(max_size) + 1; i > 0; i--) {
-            s.pool[at++] = (uint8_t)(255 - random_below(letters));
+            uint32_t letter = random_below(letters);
+            s.pool[at++] = (uint8_t)(letters < 4 ? 1 + letter : 255 - letter);
         }
         s.ends[id] = at;
         s.items[id] = (isotok__sort_item){0, begin, id};

@@ -61,15 +61,15 @@ def well_formed_size(text: bytes, at: int) -> int:
 def unit_positions(text: bytes, unit: str) -> list[int]:
     """For every byte offset 0..len(text), the position in `unit`s.
 
-    `unit` is "byte", "codepoint" or "utf16". Characters are counted by lead byte; an
-    offset inside a character has the position of the character.
+    `unit` is "byte", "codepoint" or "utf16". Ill-formed bytes count one each; an offset
+    inside a character has the position of the character.
     """
     if unit == "byte":
         return list(range(len(text) + 1))
     positions: list[int] = []
     count = 0
     while len(positions) < len(text):
-        size = char_size(text, len(positions))
+        size = well_formed_size(text, len(positions)) or 1
         positions += [count] * size
         count += 2 if unit == "utf16" and size == 4 else 1
     return [*positions, count]

@@ -151,7 +151,11 @@ async function checkBatch(tokenizer: Tokenizer, { input, expected }: Case): Prom
   same("digest", await sha256(ids), expected.sha256_u32le_concat);
   const single = texts.map((text) => tokenizer.count(text));
   let total = 0;
-  same("ends", ends, single.map((count) => (total += count)));
+  same(
+    "ends",
+    ends,
+    single.map((count) => (total += count)),
+  );
 }
 
 /** Ids out of range: an error that says so, where Python has exceptions of several kinds. */
@@ -170,12 +174,7 @@ function checkExpression(tokenizer: Tokenizer, { operation }: Case): void {
 }
 
 /** A hostile file gives a model that works, or an error of ours. */
-async function runHostile(
-  report: Report,
-  load: Load,
-  each: Case,
-  getFile: GetFile,
-): Promise<void> {
+async function runHostile(report: Report, load: Load, each: Case, getFile: GetFile): Promise<void> {
   const names = each.model.includes("*")
     ? [0, 1, 7, 100, 5000, 126582, 253164].map((size) => each.model.replace("*", String(size)))
     : [each.model];

@@ -31,3 +31,17 @@ export function corpus(name: string): string | undefined {
 }
 
 export const REASON = "the data is not here; set ISOTOK_DATA to the data folder";
+
+const FIXTURES = join(ROOT, "build/web/fixtures");
+
+/** What make_fixtures.py has made. */
+export function fixture(name: string): Uint8Array<ArrayBuffer> {
+  const bytes = readIf(join(FIXTURES, name));
+  if (bytes !== undefined) return bytes;
+  throw new Error(`build/web/fixtures/${name} is missing; run ./build.sh test web`);
+}
+
+/** A file of the built package. */
+export function distFile(name: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(readFileSync(join(ROOT, "web/dist", name)));
+}

@@ -41,7 +41,8 @@ export async function check(
 export function same(what: string, found: unknown, expected: unknown): void {
   const left = plain(found);
   const right = plain(expected);
-  if (left !== right) throw new Error(`${what}: ${left.slice(0, 300)} is not ${right.slice(0, 300)}`);
+  if (left !== right)
+    throw new Error(`${what}: ${left.slice(0, 300)} is not ${right.slice(0, 300)}`);
 }
 
 function plain(value: unknown): string {
@@ -50,7 +51,8 @@ function plain(value: unknown): string {
 
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
   return bytes;
 }
 

@@ -23,7 +23,9 @@ function show(name: string, report: Report): void {
 }
 
 function linesOf<T>(path: string): T[] {
-  const lines = readFileSync(path, "utf8").split("\n").filter((line) => line !== "");
+  const lines = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as T);
 }
 
@@ -43,8 +45,10 @@ describe("vectors", () => {
     `SentencePiece's (skipped if ${REASON})`,
     { timeout: 120_000 },
     async () => {
-      const report = await runSentencePiece(load, linesOf<SentencePieceVector>(path), async (name) =>
-        readIf(join(SHARED_VECTORS, "models", name)),
+      const report = await runSentencePiece(
+        load,
+        linesOf<SentencePieceVector>(path),
+        async (name) => readIf(join(SHARED_VECTORS, "models", name)),
       );
       show("sentencepiece", report);
       expect(report.failed).toEqual([]);

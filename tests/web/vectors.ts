@@ -150,8 +150,16 @@ function checkString(tokenizer: Tokenizer, vector: SpineVector, text: string): v
   same("code point ends", points.end, expected?.map(([, end]) => end) ?? vector.end);
   const utf16 = tokenizer.encodeWithOffsets(text);
   const units = unitPositions(text, "utf16");
-  same("utf16", utf16.begin, vector.begin.map((at) => units[at]));
-  same("utf16 ends", utf16.end, vector.end.map((at) => units[at]));
+  same(
+    "utf16",
+    utf16.begin,
+    vector.begin.map((at) => units[at]),
+  );
+  same(
+    "utf16 ends",
+    utf16.end,
+    vector.end.map((at) => units[at]),
+  );
 }
 
 async function checkNormalized(
@@ -197,10 +205,22 @@ function checkBatch(tokenizer: Tokenizer, vectors: SpineVector[]): void {
   const encodes = vectors.filter((vector) => vector.op === "encode");
   const texts = encodes.map((vector) => textBytes(vector.text));
   const { ids, ends } = tokenizer.encodeBatch(texts);
-  same("batch ids", ids, encodes.flatMap((vector) => vector.ids));
+  same(
+    "batch ids",
+    ids,
+    encodes.flatMap((vector) => vector.ids),
+  );
   let total = 0;
-  same("batch ends", ends, encodes.map((vector) => (total += vector.ids.length)));
-  same("batch counts", tokenizer.countBatch(texts), encodes.map((vector) => vector.ids.length));
+  same(
+    "batch ends",
+    ends,
+    encodes.map((vector) => (total += vector.ids.length)),
+  );
+  same(
+    "batch counts",
+    tokenizer.countBatch(texts),
+    encodes.map((vector) => vector.ids.length),
+  );
 }
 
 /** What sentencepiece loads we load, what it refuses we refuse, saying what and where. */
@@ -301,7 +321,10 @@ const SENTENCEPIECE_CHECKS: Record<string, SentencePieceCheck> = {
     same("ids", found, vector.ids);
   },
   error(tokenizer, vector) {
-    for (const run of [() => tokenizer.decode(vector.ids), () => tokenizer.idToPiece(vector.ids[0] as number)]) {
+    for (const run of [
+      () => tokenizer.decode(vector.ids),
+      () => tokenizer.idToPiece(vector.ids[0] as number),
+    ]) {
       let code = "";
       try {
         run();
@@ -338,7 +361,11 @@ function checkSentencePieceEncode(tokenizer: Tokenizer, vector: SentencePieceVec
   if (vector.begin) same("begin", found.begin, vector.begin);
   if (vector.end) same("end", found.end, vector.end);
   if (vector.pieces_hex) {
-    same("pieces", found.pieces, vector.pieces_hex.map((hex) => fromUtf8(fromHex(hex))));
+    same(
+      "pieces",
+      found.pieces,
+      vector.pieces_hex.map((hex) => fromUtf8(fromHex(hex))),
+    );
   }
   const text = textOf(bytes);
   if (text === undefined || vector.char_offsets === undefined) return;

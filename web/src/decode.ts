@@ -6,6 +6,7 @@ import type { ModelInstance, Session } from "./instance.js";
 import { RESULT_WORDS } from "./instance.js";
 import * as abi from "./layout_gen.js";
 import type { Ids, Text } from "./memory.js";
+import type { IdChunk } from "./streams.js";
 import { Chunks, writeText } from "./text.js";
 
 export interface Decoder extends Disposable {}
@@ -144,7 +145,7 @@ function repeatStep(
  */
 export class Decoder {
   static {
-    makeDisposable(this.prototype);
+    makeDisposable(Decoder.prototype);
   }
 
   readonly #model: ModelInstance;
@@ -168,7 +169,7 @@ export class Decoder {
    *
    * @returns The text that is certain; often "" within a character made of byte pieces.
    */
-  push(ids: number | bigint | Ids): string {
+  push(ids: IdChunk): string {
     return this.#step(typeof ids === "object" ? ids : [Number(ids)], false);
   }
 
@@ -204,4 +205,10 @@ export class Decoder {
     }
     return text;
   }
+}
+
+/** Gives back the memory of decoders that were forgotten, where the engine can tell. */
+export function decoderRegistry(model: ModelInstance): FinalizationRegistry<Session> | undefined {
+  if (typeof FinalizationRegistry === "undefined") return undefined;
+  return new FinalizationRegistry((session) => model.release(session));
 }

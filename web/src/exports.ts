@@ -1,5 +1,6 @@
 /** What every entry point exports besides `Tokenizer`. */
 
+export type { EncodeOptions, OffsetsOptions, Unit } from "./arguments.js";
 export type { Decoder } from "./decode.js";
 export type { Batch } from "./encode.js";
 export { type ErrorCode, type ErrorDetails, TokenizerError } from "./errors.js";
@@ -10,12 +11,6 @@ export type { WasmSource } from "./load/module.js";
 export type { CompileOptions, LoadOptions } from "./load/open.js";
 export type { Ids, Text } from "./memory.js";
 export type { NormalizedBytes } from "./normalize.js";
-export type {
-  EncodeOptions,
-  Encoding,
-  EncodingWithPieces,
-  IdChunk,
-  OffsetsOptions,
-  Unit,
-} from "./tokenizer.js";
+export type { DecoderStream, IdChunk, IdSource } from "./streams.js";
+export type { Encoding, EncodingWithPieces } from "./tokenizer.js";
 export { VERSION } from "./version_gen.js";

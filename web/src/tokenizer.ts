@@ -1,13 +1,23 @@
 /** The class `Tokenizer`: the same in every environment but for what loads it. */
 
-import { Decoder, decode, decodeBytes, decodePieces } from "./decode.js";
+import {
+  checkIds,
+  checkLimit,
+  checkText,
+  checkTexts,
+  type EncodeOptions,
+  flagsOf,
+  type OffsetsOptions,
+  type Unit,
+  unitOf,
+} from "./arguments.js";
+import { Decoder, decode, decodeBytes, decodePieces, decoderRegistry } from "./decode.js";
 import { makeDisposable } from "./dispose.js";
 import { type Batch, count, encode, encodeBatch, encodeInto, encodeSpans } from "./encode.js";
 import { argumentError, bufferError } from "./errors.js";
 import type { Info, PieceType } from "./info.js";
 import type { ModelInstance, Session } from "./instance.js";
 import * as abi from "./layout_gen.js";
-import type { Ids, Text } from "./memory.js";
 import type { ModelSource } from "./load/bytes.js";
 import {
   type CompileOptions,
@@ -16,24 +26,10 @@ import {
   openModel,
   type Platform,
 } from "./load/open.js";
+import type { Ids, Text } from "./memory.js";
 import { type NormalizedBytes, normalize, normalizeBytes } from "./normalize.js";
+import { type DecoderStream, decodeIterator, decodeTransform, type IdSource } from "./streams.js";
 import { findPiece, getPiece } from "./vocabulary.js";
-
-/** What offsets count: UTF-16 code units (as JavaScript does), code points, or UTF-8 bytes. */
-export type Unit = "utf16" | "codepoint" | "byte";
-
-export interface EncodeOptions {
-  /** Put the model's BOS id in front. */
-  readonly bos?: boolean;
-  /** Put its EOS id at the end. */
-  readonly eos?: boolean;
-}
-
-export interface OffsetsOptions extends EncodeOptions {
-  readonly unit?: Unit;
-  /** Return the text of each piece too. */
-  readonly pieces?: boolean;
-}
 
 /** Tokens of a text with the half-open ranges that they came from. */
 export interface Encoding {
@@ -47,15 +43,6 @@ export interface EncodingWithPieces extends Encoding {
   readonly pieces: string[];
 }
 
-const UNITS: Readonly<Record<Unit, number>> = {
-  byte: abi.UNIT_BYTE,
-  codepoint: abi.UNIT_CODEPOINT,
-  utf16: abi.UNIT_UTF16,
-};
-
-/** Token ids as they come: one, or some. */
-export type IdChunk = number | bigint | Ids;
-
 export interface Tokenizer extends Disposable {}
 
 /**
@@ -65,7 +52,7 @@ export interface Tokenizer extends Disposable {}
  */
 export class Tokenizer {
   static {
-    makeDisposable(this.prototype);
+    makeDisposable(Tokenizer.prototype);
   }
 
   /** What differs between environments; the entry points set it. @internal */
@@ -99,7 +86,7 @@ export class Tokenizer {
   readonly #model: ModelInstance;
   #registry: FinalizationRegistry<Session> | undefined;
 
-  /** @internal */
+  /** Only `load` makes one. */
   protected constructor(model: ModelInstance) {
     this.#model = model;
     this.info = model.info;
@@ -213,7 +200,7 @@ export class Tokenizer {
 
   /** A decoder for ids as they come; dispose of it at the end. */
   decoder(): Decoder {
-    this.#registry ??= finalizers(this.#model);
+    this.#registry ??= decoderRegistry(this.#model);
     return new Decoder(this.#model, this.#registry);
   }
 
@@ -221,12 +208,10 @@ export class Tokenizer {
    * Decodes ids as they come, to pieces of text that never end inside a character: a
    * transform stream, or from a source an async iterator.
    */
-  decodeStream(): TransformStream<IdChunk, string>;
-  decodeStream(source: AsyncIterable<IdChunk> | Iterable<IdChunk>): AsyncGenerator<string>;
-  decodeStream(
-    source?: AsyncIterable<IdChunk> | Iterable<IdChunk>,
-  ): TransformStream<IdChunk, string> | AsyncGenerator<string> {
-    if (source === undefined) return transformStream(this.decoder());
+  decodeStream(): DecoderStream;
+  decodeStream(source: IdSource): AsyncGenerator<string>;
+  decodeStream(source?: IdSource): DecoderStream | AsyncGenerator<string> {
+    if (source === undefined) return decodeTransform(() => this.decoder());
     return decodeIterator(() => this.decoder(), source);
   }
 
@@ -303,91 +288,5 @@ export class Tokenizer {
 
   #text(bytes: Uint8Array<ArrayBuffer>): string {
     return this.#model.utf8.decode(bytes);
-  }
-}
-
-// -- arguments ----------------------------------------------------------------------
-
-function flagsOf(options: EncodeOptions | undefined): number {
-  return (options?.bos ? abi.BOS : 0) | (options?.eos ? abi.EOS : 0);
-}
-
-function unitOf(unit: Unit = "utf16"): number {
-  const number = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined;
-  if (number !== undefined) return number;
-  throw argumentError(`unit: ${String(unit)} is unknown; use "utf16", "codepoint" or "byte"`);
-}
-
-function checkText(text: Text): Text {
-  if (typeof text === "string" || text instanceof Uint8Array) return text;
-  throw argumentError(`text must be a string or a Uint8Array, not ${typeof text}`);
-}
-
-function checkTexts(texts: Iterable<Text>): readonly Text[] {
-  if (typeof texts === "string") throw argumentError("texts must be several texts, not one");
-  return Array.from(texts, checkText);
-}
-
-function checkLimit(limit: number): void {
-  if (Number.isSafeInteger(limit) && limit >= 0) return;
-  throw argumentError(`limit: ${limit} is not a whole number >= 0`);
-}
-
-function checkIds(ids: Ids | Iterable<number>): Ids {
-  if (typeof ids === "object" && ids !== null) {
-    if ("length" in ids) return ids;
-    if (Symbol.iterator in ids) return Array.from(ids);
-  }
-  throw argumentError("ids must be an array, a typed array or an iterable of numbers");
-}
-
-// -- streams ------------------------------------------------------------------------
-
-/** Gives back the memory of decoders that were forgotten, where the engine can tell. */
-function finalizers(model: ModelInstance): FinalizationRegistry<Session> | undefined {
-  if (typeof FinalizationRegistry === "undefined") return undefined;
-  return new FinalizationRegistry((session) => model.release(session));
-}
-
-function transformStream(decoder: Decoder): TransformStream<IdChunk, string> {
-  const ending = <T>(step: () => T): T => {
-    try {
-      return step();
-    } catch (error) {
-      decoder.dispose();
-      throw error;
-    }
-  };
-  const transformer: Transformer<IdChunk, string> & { cancel(): void } = {
-    transform(chunk, controller) {
-      const text = ending(() => decoder.push(chunk));
-      if (text !== "") controller.enqueue(text);
-    },
-    flush(controller) {
-      const text = ending(() => decoder.flush());
-      decoder.dispose();
-      if (text !== "") controller.enqueue(text);
-    },
-    cancel() {
-      decoder.dispose();
-    },
-  };
-  return new TransformStream(transformer);
-}
-
-async function* decodeIterator(
-  open: () => Decoder,
-  source: AsyncIterable<IdChunk> | Iterable<IdChunk>,
-): AsyncGenerator<string> {
-  const decoder = open(); // not before the first piece is asked for: perhaps nobody does
-  try {
-    for await (const chunk of source) {
-      const text = decoder.push(chunk);
-      if (text !== "") yield text;
-    }
-    const text = decoder.flush();
-    if (text !== "") yield text;
-  } finally {
-    decoder.dispose();
   }
 }

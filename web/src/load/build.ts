@@ -80,12 +80,7 @@ class Job {
   }
 
   #read(arenaSize: number): number {
-    const status = this.#call(
-      "isotok_build_init",
-      this.#arena,
-      arenaSize,
-      this.#structs + POINTER,
-    );
+    const status = this.#call("isotok_build_init", this.#arena, arenaSize, this.#structs + POINTER);
     if (status !== abi.OK) return status;
     return this.#call(
       "isotok_build_source",

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Make what the web tests need from Python: small models, and offsets to compare with.
+
+    python tests/web/make_fixtures.py [folder, by default build/web/fixtures]
+
+offsets.json holds texts with ids and ranges: code points from sentencepiece 0.2.3 where it
+is installed, else from our Python package; UTF-16 units by a conversion of those that
+shares nothing with the core.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "py_host")]
+
+from support import data, oracle, texts, toy  # noqa: E402
+
+OWN = ["trained_unigram", "trained_bpe", "uni_rules", "uni_expand", "char_bytes", "word_plain"]
+REAL = ["sp_test_model", "sp_test_ja_model", "nai-t5", "xlmr", "llama2", "gemma3"]
+
+TEXTS = {
+    "emoji": "a😀b 😀😀\nx🦙.cpp 🏳️ 1️⃣",
+    "ZWJ sequences": "👩‍👩‍👧‍👦 and 🏳️‍🌈, 👩🏽‍💻! 🇯🇵🇫🇷",
+    "combining marks": "e\u0301 A\u030a o\u0302\u0323 \u0915\u094d\u0937 n\u0303n\u0303",
+    "Zalgo": "H" + "\u0301\u0316\u0334" * 9 + "i",
+    "NFKC expansions": "½ ™ ﬁﬃ ㌔ ﷺ … Ⅷ ＡＢＣ ｶﾞｶ ㎡ \u1112\u1161\u11ab",
+    "expansions beside emoji": "😀ﷺ😀㌔😀 ﬁ😀",
+    "right to left": "שָׁלוֹם עולם! مرحبا بالعالم \u200fabc\u200e 123",
+    "both directions": "Hello (שלום) 😀 مرحبا, world",
+    "beyond the BMP": "𝒜𝓑 𠮷野家 \U0010ffff\U00010000\ud7ff\ue000 𓀀𓀁",
+    "spaces": "  a \t\u3000 b\u00a0\u2003c  \n\n ",
+    "byte order mark": "\ufeffhello\ufeff wörld",
+    "nothing": "",
+    "only spaces": "   ",
+    "hello": "hello world",
+}
+
+
+def utf16(text: str, position: int) -> int:
+    """UTF-16 units of the first `position` code points."""
+    return len(text[:position].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def all_texts() -> Iterator[tuple[str, str]]:
+    yield from TEXTS.items()
+    for number, corner in enumerate(texts.CORNERS):
+        try:
+            yield f"corner {number}", corner.decode()
+        except UnicodeDecodeError:
+            continue
+
+
+def own_offsets(model: bytes, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    import isotok
+
+    with isotok.load(model) as tokenizer:
+        found = tokenizer.encode_with_offsets(text, unit="codepoint")
+    return found.ids, found.offsets
+
+
+def rows(name: str, model: bytes) -> Iterator[dict[str, Any]]:
+    reference = oracle.Oracle(model) if oracle.available() else None
+    for label, text in all_texts():
+        if reference is None:
+            ids, spans = own_offsets(model, text)
+        else:
+            ids = reference.encode_ids(text.encode())
+            spans = reference.codepoint_offsets(text)
+        yield {
+            "model": name,
+            "label": label,
+            "text": text,
+            "ids": ids,
+            "codepoint": [list(span) for span in spans],
+            "utf16": [[utf16(text, begin), utf16(text, end)] for begin, end in spans],
+        }
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/web/fixtures"
+    folder.mkdir(parents=True, exist_ok=True)
+    models = {"toy": toy.toy_model(), "toy_bytes": toy.byte_model()}
+    for name, model in models.items():
+        (folder / f"{name}.model").write_bytes(model)
+    models |= {name: (data.VECTOR_MODELS / f"{name}.model").read_bytes() for name in OWN}
+    for name in REAL:
+        path = data.models_dir() / f"{name}.model"
+        if path.exists():
+            models[name] = path.read_bytes()
+    found = [row for name, model in models.items() for row in rows(name, model)]
+    origin = f"sentencepiece {oracle.VERSION}" if oracle.available() else "isotok"
+    text = json.dumps({"origin": origin, "rows": found}, ensure_ascii=True)
+    (folder / "offsets.json").write_text(text)
+    print(f"{folder}: {len(models)} models, {len(found)} texts with offsets of {origin}")
+
+
+if __name__ == "__main__":
+    main()

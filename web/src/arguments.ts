@@ -1,0 +1,60 @@
+/** Options and arguments of the methods, and what is wrong with them. */
+
+import { argumentError } from "./errors.js";
+import * as abi from "./layout_gen.js";
+import type { Ids, Text } from "./memory.js";
+
+/** What offsets count: UTF-16 code units (as JavaScript does), code points, or UTF-8 bytes. */
+export type Unit = "utf16" | "codepoint" | "byte";
+
+export interface EncodeOptions {
+  /** Put the model's BOS id in front. */
+  readonly bos?: boolean;
+  /** Put its EOS id at the end. */
+  readonly eos?: boolean;
+}
+
+export interface OffsetsOptions extends EncodeOptions {
+  readonly unit?: Unit;
+  /** Return the text of each piece too. */
+  readonly pieces?: boolean;
+}
+
+const UNITS: Readonly<Record<Unit, number>> = {
+  byte: abi.UNIT_BYTE,
+  codepoint: abi.UNIT_CODEPOINT,
+  utf16: abi.UNIT_UTF16,
+};
+
+export function flagsOf(options: EncodeOptions | undefined): number {
+  return (options?.bos ? abi.BOS : 0) | (options?.eos ? abi.EOS : 0);
+}
+
+export function unitOf(unit: Unit = "utf16"): number {
+  const number = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined;
+  if (number !== undefined) return number;
+  throw argumentError(`unit: ${String(unit)} is unknown; use "utf16", "codepoint" or "byte"`);
+}
+
+export function checkText(text: Text): Text {
+  if (typeof text === "string" || text instanceof Uint8Array) return text;
+  throw argumentError(`text must be a string or a Uint8Array, not ${typeof text}`);
+}
+
+export function checkTexts(texts: Iterable<Text>): readonly Text[] {
+  if (typeof texts === "string") throw argumentError("texts must be several texts, not one");
+  return Array.from(texts, checkText);
+}
+
+export function checkLimit(limit: number): void {
+  if (Number.isSafeInteger(limit) && limit >= 0) return;
+  throw argumentError(`limit: ${limit} is not a whole number >= 0`);
+}
+
+export function checkIds(ids: Ids | Iterable<number>): Ids {
+  if (typeof ids === "object" && ids !== null) {
+    if ("length" in ids) return ids;
+    if (Symbol.iterator in ids) return Array.from(ids);
+  }
+  throw argumentError("ids must be an array, a typed array or an iterable of numbers");
+}
