@@ -45,3 +45,16 @@ export function fixture(name: string): Uint8Array<ArrayBuffer> {
 export function distFile(name: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(join(ROOT, "web/dist", name)));
 }
+
+/** Throws if two arrays of numbers differ; quick for millions of them. */
+export function sameNumbers(found: Uint32Array | Uint8Array, expected: typeof found): void {
+  const bytes = (array: typeof found) =>
+    Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+  if (found.BYTES_PER_ELEMENT === expected.BYTES_PER_ELEMENT) {
+    if (bytes(found).equals(bytes(expected))) return;
+  }
+  const at = found.findIndex((number, i) => number !== expected[i]);
+  throw new Error(
+    `${found.length} numbers, not ${expected.length}; at ${at}: ${found[at]}, not ${expected[at]}`,
+  );
+}

@@ -85,7 +85,11 @@ def rows(name: str, model: bytes) -> Iterator[dict[str, Any]]:
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/web/fixtures"
     folder.mkdir(parents=True, exist_ok=True)
-    models = {"toy": toy.toy_model(), "toy_bytes": toy.byte_model()}
+    models = {
+        "toy": toy.toy_model(),
+        "toy_bytes": toy.byte_model(),
+        "toy_bare": toy.bare_model(),
+    }
     for name, model in models.items():
         (folder / f"{name}.model").write_bytes(model)
     models |= {name: (data.VECTOR_MODELS / f"{name}.model").read_bytes() for name in OWN}

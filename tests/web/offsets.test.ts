@@ -2,7 +2,7 @@
 
 import { Tokenizer } from "isotok";
 import { afterAll, describe, expect, test } from "vitest";
-import { fixture, ownModel, realModel } from "./data.js";
+import { fixture, ownModel, realModel, sameNumbers } from "./data.js";
 import { unitPositions } from "./report.js";
 
 interface Row {
@@ -84,7 +84,7 @@ test("offsets go on across windows of a long text", async () => {
   const unit = "the 😀 ﬁé\n";
   const text = unit.repeat(80_000); // 1.2 MB of UTF-8
   const { ids, begin, end } = tokenizer.encodeWithOffsets(text);
-  expect(ids).toEqual(tokenizer.encode(text));
+  sameNumbers(ids, tokenizer.encode(text));
   expect(end.at(-1)).toBe(text.length);
   for (let i = 1; i < ids.length; i++) {
     if ((begin[i] as number) < (begin[i - 1] as number)) throw new Error(`token ${i} goes back`);
