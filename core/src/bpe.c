@@ -146,7 +146,9 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
     }
     while (p < size) {
         uint32_t slot, n = walk_chunk(model, text + p, size - p, &slot);
-        if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT))
+        /* the length is checked because a trie may loop, whatever it spells */
+        if (slot != ISOTOK_NO_SLOT && n <= model->blob.max_piece_bytes &&
+            !(trie[slot].value & ISOTOK__NOT_DIRECT))
             isotok__push_token(tokens, slot, n);
         else
             segment_chunk(model, text + p, n, work, tokens);
