@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every verb of the project; `./build.sh help` lists them. CI runs the same.
-set -euo pipefail
+set -Eeuo pipefail
+trap 'echo "build.sh: failed: $BASH_COMMAND (${BASH_SOURCE[0]}, line $LINENO)" >&2' ERR
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 PYTHON=${PYTHON:-python3}
@@ -12,6 +13,8 @@ export PYTHONDONTWRITEBYTECODE=${PYTHONDONTWRITEBYTECODE:-1}
 source tools/setup.sh
 # shellcheck source=tools/compile.sh
 source tools/compile.sh
+# shellcheck source=tools/web.sh
+source tools/web.sh
 
 usage() {
     cat <<'TEXT'
@@ -19,8 +22,7 @@ usage: ./build.sh VERB [ARGUMENT …]
 
   setup                 install what is missing: Debian packages, .venv
   gen [--check]         write the generated files (or only compare)
-  build [PART …]        native, wasm, wasm-second, py; without PART: native wasm py
-  build fuzz            the libFuzzer targets, in build/fuzz/tests
+  build [PART …]        native, wasm, wasm-second, py, web; without PART: native wasm py
   build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
   check                 formatters, linters, types, layers, generated files; < 20 s
   test [NAME …]         all that CI runs, or the named parts (test --list)
@@ -28,7 +30,7 @@ usage: ./build.sh VERB [ARGUMENT …]
   fuzz [ARG …]          libFuzzer targets
   bench [NAME …]        measurements against peers
   demo                  set up, build, and show it at work
-  clean [all]           remove what was built (all: .venv too)
+  clean [all]           remove what was built (all: .venv and web/node_modules too)
 TEXT
 }
 
@@ -43,19 +45,19 @@ with_lock() { # command…
     exec 9>&-
 }
 
-# Runs a script of the tree, or says that it is not there.
-run_script() { # path argument…
+# Ends with a script of the tree: its exit code is ours.
+end_with() { # path argument…
     [ -e "$1" ] || {
         echo "build.sh: $1 is missing" >&2
-        return 1
+        exit 1
     }
-    "$VENV_PYTHON" "$@"
+    exec "$VENV_PYTHON" "$@"
 }
 
 verb_gen() {
     with_lock setup
-    run_script core/format/generate.py "$@"
-    run_script wasm/layout.py "$@"
+    "$VENV_PYTHON" core/format/generate.py "$@"
+    "$VENV_PYTHON" wasm/layout.py "$@"
 }
 
 verb_build() {
@@ -87,9 +89,9 @@ build_parts() { # part…
             "$VENV_PYTHON" wasm/check.py --no-toolchain build/wasm-second
             ;;
         py) build_py ;;
-        fuzz) build_fuzz ;;
+        web) build_web ;;
         *)
-            echo "build.sh: unknown part $part (native wasm wasm-second py fuzz)" >&2
+            echo "build.sh: unknown part $part (native wasm wasm-second py web)" >&2
             return 2
             ;;
         esac
@@ -101,11 +103,11 @@ verb_test() {
     full)
         shift
         verb_build native wasm py
-        run_script tests/full/run.py "$@"
+        end_with tests/full/run.py "$@"
         ;;
     *)
         with_lock setup
-        run_script tools/run_tests.py "$@"
+        end_with tools/run_tests.py "$@"
         ;;
     esac
 }
@@ -118,10 +120,10 @@ verb_demo() {
 }
 
 verb_clean() {
-    rm -rf build py_host/isotok/data/*.wasm py_host/isotok/_native*.so
+    rm -rf build web/dist py_host/isotok/data/*.wasm py_host/isotok/_native*.so
     find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 -r rm -rf
     rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
-    if [ "${1:-}" = all ]; then rm -rf .venv; fi
+    if [ "${1:-}" = all ]; then rm -rf .venv web/node_modules; fi
 }
 
 main() {
@@ -133,15 +135,15 @@ main() {
     check)
         with_lock setup
         with_lock build_native
-        run_script tools/check.py "$@"
+        end_with tools/check.py "$@"
         ;;
     fuzz)
         with_lock setup
-        run_script tests/fuzz/run.py "$@"
+        end_with tests/fuzz/run.py "$@"
         ;;
     bench)
         verb_build native wasm py
-        run_script bench/run.py "$@"
+        end_with bench/run.py "$@"
         ;;
     help | --help | -h) usage ;;
     *)

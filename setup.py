@@ -2,8 +2,12 @@
 
 The extension is optional: where no C compiler is, the package runs on its wasm modules.
 Those are built beforehand (./build.sh build wasm py) and only packed here.
+
+With ISOTOK_PURE=1 in the environment there is no extension: the wheel is py3-none-any and
+runs everywhere, in Pyodide too.
 """
 
+import os
 import sysconfig
 from pathlib import Path
 
@@ -28,7 +32,10 @@ extension = Extension(
     py_limited_api=limited,
     optional=True,
 )
-setup(
-    ext_modules=[extension],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}} if limited else {},
-)
+if os.environ.get("ISOTOK_PURE", "") not in ("", "0"):
+    setup()
+else:
+    setup(
+        ext_modules=[extension],
+        options={"bdist_wheel": {"py_limited_api": "cp311"}} if limited else {},
+    )

@@ -22,9 +22,9 @@ BACKENDS = ("native", "wasm")
 
 # Another build of the wasm modules: the folder that holds them.
 if os.environ.get("ISOTOK_WASM"):
-    import isotok._wasmtime
+    import isotok._machine
 
-    isotok._wasmtime.DATA = Path(os.environ["ISOTOK_WASM"]).resolve()
+    isotok._machine.DATA = Path(os.environ["ISOTOK_WASM"]).resolve()
 
 # Both are repeatable; `ISOTOK_HYPOTHESIS=thorough` is for a machine with time.
 COMMON = {

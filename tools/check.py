@@ -98,6 +98,13 @@ def tree() -> Result:
     return python("tools/check_tree.py")
 
 
+def web() -> Result:
+    """Format, lint and types of the npm package; what it needs comes with its build."""
+    if not (ROOT / "web/dist").exists() or shutil.which("npm") is None:
+        return Result(None, "web/dist is not there; run ./build.sh build web")
+    return run("npm", "--prefix", "web", "--silent", "run", "check")
+
+
 def c_warnings(compiler: str) -> Result:
     """No compiler warning in any C code of ours."""
     if shutil.which(compiler) is None:
@@ -126,6 +133,7 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "ruff-format": ruff_format,
     "shellcheck": shellcheck,
     "conform": conform,
+    "web": web,
     "tree": tree,
     "c-format": c_format,
 }

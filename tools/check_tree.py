@@ -243,7 +243,7 @@ def tree_files() -> list[Path]:
         if done.returncode == 0:
             names = {name for name in done.stdout.split("\0") if name}
             return sorted(ROOT / name for name in names if (ROOT / name).is_file())
-    made = {"build", ".venv", ".git", "node_modules", "__pycache__"}
+    made = {"build", "dist", ".venv", ".git", "node_modules", "__pycache__"}
     return sorted(
         path
         for path in ROOT.rglob("*")

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the wheel from a copy of the tree and uses it from a folder of its own."""
+"""Builds the wheel from a copy of the tree and uses it from a folder of its own.
+
+python tools/check_wheel.py
+python tools/check_wheel.py pure FOLDER     only builds the py3-none-any wheel, to FOLDER
+"""
 
 from __future__ import annotations
 
@@ -26,22 +30,40 @@ assert ids[0] == ids[1], ids
 """
 
 
-def main() -> int:
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+EPOCH = "1704067200"  # so that the same tree gives the same pure wheel
+
+
+def build_wheel(folder: Path, *, pure: bool) -> Path:
+    """Build a wheel in `folder` from a copy of the tree, without what older builds left."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        source = folder / "source"
+        source = Path(name) / "source"
         source.mkdir()
         for item in FILES:
             copy = shutil.copytree if (ROOT / item).is_dir() else shutil.copy
             copy(ROOT / item, source / item)
         ignored = shutil.ignore_patterns("*.so", "__pycache__")
         shutil.copytree(ROOT / "py_host", source / "py_host", ignore=ignored)
-        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
-        subprocess.run(wheel, cwd=source, check=True)
-        (built,) = folder.glob("isotok-*.whl")
+        wheel = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
+        switch = {"ISOTOK_PURE": "1" if pure else "0", "SOURCE_DATE_EPOCH": EPOCH}
+        subprocess.run(wheel, cwd=source, check=True, env={**os.environ, **switch})
+    (built,) = folder.glob("isotok-*-none-any.whl" if pure else "isotok-*-abi3-*.whl")
+    return built
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["pure"]:
+        folder = Path(sys.argv[2])
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("isotok-*-none-any.whl"):
+            old.unlink()
+        print(build_wheel(folder, pure=True))
+        return 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        built = build_wheel(folder, pure=False)
         target = folder / "installed"
-        install = [*pip, "install", "--no-deps", "--target", str(target), str(built)]
+        install = [*PIP, "install", "--no-deps", "--target", str(target), str(built)]
         subprocess.run(install, check=True)
         # The path of the source tree comes from a .pth file, hence later in the search.
         environment = {**os.environ, "PYTHONPATH": str(target)}

@@ -19,7 +19,7 @@ newest_input() {
     [ ! -d py_host/native ] || folders+=(py_host/native)
     [ ! -d tests/c ] || folders+=(tests/c)
     find "${folders[@]}" -name '*.h' -o -name 'cflags.txt' -o -name 'warnings.txt' |
-        tr '\n' '\0' | xargs -0 ls -t | head -n 1
+        tr '\n' '\0' | xargs -0 ls -t | sed -n 1p
 }
 
 object_of() { # folder source
@@ -48,7 +48,7 @@ compile_objects() { # folder command source…
     shift 2
     mkdir -p "$folder"
     # shellcheck disable=SC2086 # the command is several words
-    signature="$command $($command --version 2>/dev/null | head -n 1)"
+    signature="$command $($command --version 2>/dev/null | sed -n 1p)"
     if [ "$(cat "$folder/command" 2>/dev/null)" != "$signature" ]; then
         rm -f "$folder"/*.o
         echo "$signature" >"$folder/command"
@@ -129,15 +129,14 @@ build_native() {
 # Variants that the tests link: their compiler and flags.
 variant_command() { # name
     local sanitize="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+    local common="@core/cflags.txt @core/warnings.txt -Werror"
     # gcc is often wrong about this one where it inlines.
-    local common="@core/cflags.txt @core/warnings.txt -Werror -Wno-error=maybe-uninitialized"
+    local gcc_common="$common -Wno-error=maybe-uninitialized"
     case $1 in
-    debug) echo "${CC:-gcc} $common -g -O1 -DISOTOK_DEBUG" ;;
+    debug) echo "gcc $gcc_common -g -O1 -DISOTOK_DEBUG" ;;
     asan) echo "clang-19 $common $sanitize -fno-omit-frame-pointer -DISOTOK_DEBUG" ;;
-    fuzz) echo "clang-19 $common $sanitize -fsanitize=fuzzer-no-link -DISOTOK_DEBUG" ;;
-    # Emulated without a root file system of their own, hence static.
-    aarch64) echo "aarch64-linux-gnu-gcc $common -static" ;;
-    s390x) echo "s390x-linux-gnu-gcc $common -static" ;;
+    aarch64) echo "aarch64-linux-gnu-gcc $gcc_common" ;;
+    s390x) echo "s390x-linux-gnu-gcc $gcc_common" ;;
     *)
         echo "build.sh: unknown variant $1 (debug asan aarch64 s390x)" >&2
         return 1
@@ -148,41 +147,24 @@ variant_command() { # name
 # The C tests, linked with the libraries of a variant: build/NAME/tests/PROGRAM for each
 # tests/c/test_*.c and tests/c/bigendian_*.c; the other files there are shared by all.
 build_c_tests() { # name
-    build_static "$1" "$(variant_command "$1")"
-    build_programs "$1" tests/c '^(test|bigendian)_' "$(variant_command "$1")"
-}
-
-# The libFuzzer targets: build/fuzz/tests/TARGET for each tests/fuzz/fuzz_*.c.
-build_fuzz() {
-    build_static fuzz "$(variant_command fuzz)"
-    build_programs fuzz tests/fuzz '^fuzz_' "$(variant_command fuzz)" -fsanitize=fuzzer
-}
-
-# Links each source of the folder whose name matches with all that do not.
-build_programs() { # variant folder pattern command link-flag…
-    local name=$1 folder=$2 pattern=$3 command=$4 sources source shared=() programs=() program
-    shift 4
-    mapfile -t sources < <(c_sources "$folder")
-    [ ${#sources[@]} -gt 0 ] || {
-        echo "build.sh: no C files in $folder" >&2
-        return 1
-    }
-    compile_objects "build/$name/tests" \
-        "$command $BUILD_INCLUDES -Icore/platform -Itests/c -I$folder" "${sources[@]}"
+    local name=$1 command folder=build/$1/tests sources source shared=() programs=() program
+    command=$(variant_command "$name")
+    build_static "$name" "$command"
+    mapfile -t sources < <(c_sources tests/c)
+    compile_objects "$folder" "$command $BUILD_INCLUDES -Icore/platform -Itests/c" "${sources[@]}"
     for source in "${sources[@]}"; do
-        if [[ ${source##*/} =~ $pattern ]]; then
-            programs+=("$source")
-        else
-            shared+=("$(object_of "build/$name/tests" "$source")")
-        fi
+        case ${source##*/} in
+        test_* | bigendian_*) programs+=("$source") ;;
+        *) shared+=("$(object_of "$folder" "$source")") ;;
+        esac
     done
     for source in "${programs[@]}"; do
         program=${source##*/}
-        program=build/$name/tests/${program%.c}
-        source=$(object_of "build/$name/tests" "$source")
+        program=$folder/${program%.c}
+        source=$(object_of "$folder" "$source")
         # shellcheck disable=SC2086 # the command is several words
         link_if_stale "$program" "$source" "${shared[@]}" "build/$name/libisotok.a" \
-            "build/$name/libisotok_build.a" -- $command "$@" -o "$program" "$source" \
+            "build/$name/libisotok_build.a" -- $command -o "$program" "$source" \
             "${shared[@]}" "build/$name/libisotok_build.a" "build/$name/libisotok.a" -lpthread
     done
 }

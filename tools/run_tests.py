@@ -61,6 +61,11 @@ def with_environment(setting: str, command: list[str]) -> list[str]:
     return ["env", setting, *command]
 
 
+def emulator(machine: str) -> list[str]:
+    """Run programs of another machine with the C library of its cross compiler."""
+    return [f"qemu-{machine}-static", "-L", f"/usr/{machine}-linux-gnu"]
+
+
 def programs(variant: str, pattern: str, *runner: str) -> list[str]:
     """Run the C test programs of a variant."""
     return [sys.executable, "tools/run_programs.py", variant, pattern, *runner]
@@ -79,10 +84,15 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "c": [build("variant", "debug"), programs("debug", "test_*")],
     "asan": [build("variant", "asan"), programs("asan", "test_*")],
-    "aarch64": [build("variant", "aarch64"), programs("aarch64", "test_*", "qemu-aarch64-static")],
-    "bigendian": [build("variant", "s390x"), programs("s390x", "bigendian_*", "qemu-s390x-static")],
+    "aarch64": [build("variant", "aarch64"), programs("aarch64", "test_*", *emulator("aarch64"))],
+    "bigendian": [build("variant", "s390x"), programs("s390x", "bigendian_*", *emulator("s390x"))],
     "vectors": [build("native", "wasm", "py"), pytest("tests/vectors")],
     "py": [build("native", "wasm", "py"), pytest("tests/py")],
+    "web": [
+        build("native", "wasm", "py", "web"),
+        [sys.executable, "tests/web/make_fixtures.py"],
+        ["npm", "--prefix", "web", "--silent", "test"],
+    ],
     "wheel": [build("py"), [sys.executable, "tools/check_wheel.py"]],
     "typing": [[sys.executable, "-m", "mypy", "tests/typing"], ["pyright", "tests/typing"]],
 }
@@ -128,7 +138,8 @@ def read_counts(log: Path, start: int, report: Path) -> Counts | None:
     with open(log, encoding="utf-8", errors="replace") as text:
         text.seek(start)
         lines = text.read().rstrip().splitlines()
-    match = COUNTS.match(lines[-1].strip()) if lines else None
+    # build.sh may add a line when a command fails.
+    match = next(filter(None, (COUNTS.match(line.strip()) for line in reversed(lines[-3:]))), None)
     if match is None:
         return None
     counts = Counts(*(int(number) for number in match.groups("0")))

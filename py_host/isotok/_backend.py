@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, overload
 
@@ -28,9 +29,10 @@ class Limits(NamedTuple):
 
     memory: int = 1 << 28
     """Bytes of linear memory of one instance: the model, its session, text and ids."""
-    fuel: int = 2_000_000_000
+    fuel: int | None = 2_000_000_000
     """Instructions of one call, about: opening the model is a call, and so is each window
-    of 256 KiB of text. Two thousand million take a second or so."""
+    of 256 KiB of text. Two thousand million take a second or so. None: no limit of time,
+    all that Pyodide has."""
 
 
 class Backend(Protocol):
@@ -107,14 +109,14 @@ class Backend(Protocol):
         ...
 
 
-def limits_of(limits: Limits | dict[str, int] | None) -> Limits | None:
+def limits_of(limits: Limits | Mapping[str, int | None] | None) -> Limits | None:
     """Check the `limits` argument of `isotok.load`."""
     if limits is None or isinstance(limits, Limits):
         return limits
     unknown = sorted(set(limits) - set(Limits._fields))
     if unknown:
         raise TokenizerError(f"limits: unknown key {unknown[0]!r}; known are memory and fuel")
-    return Limits(**limits)
+    return Limits(**limits)  # pyright: ignore[reportArgumentType]  # one of them may be None
 
 
 def native_reason() -> str | None:
@@ -126,8 +128,11 @@ def native_reason() -> str | None:
     return None
 
 
-def need_wasmtime() -> None:
-    """Say what to install where the engine of the wasm back end is missing."""
+def need_engine(limits: Limits | None) -> None:
+    """Say what is missing for the wasm back end on this platform."""
+    if sys.platform == "emscripten":
+        _need_pyodide(limits)
+        return
     try:
         import_module("wasmtime")
     except ImportError as error:
@@ -136,6 +141,20 @@ def need_wasmtime() -> None:
         raise TokenizerError(
             f"backend: wasm needs wasmtime ({error}); pip install 'wasmtime>=50,<51'{also}"
         ) from error
+
+
+def _need_pyodide(limits: Limits | None) -> None:
+    try:
+        import_module("js")
+    except ImportError as error:
+        raise TokenizerError(
+            f"backend: wasm needs Pyodide here, for its access to JavaScript ({error})"
+        ) from error
+    if limits is not None and limits.fuel is not None:
+        raise TokenizerError(
+            f"limits: fuel is {limits.fuel}, but JavaScript cannot limit the time of a call; "
+            "pass fuel=None, and run Pyodide in a worker that can be terminated"
+        )
 
 
 def choose(backend: str, limits: Limits | None) -> Literal["native", "wasm"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -43,7 +44,7 @@ def encode_batch(
 
 def _each_part(texts: Texts, threads: int, work: Callable[[Texts], T]) -> list[T]:
     """Results of `work` for consecutive parts of the texts."""
-    if threads == 1 or len(texts) < 2:
+    if threads == 1 or len(texts) < 2 or sys.platform == "emscripten":  # has no threads
         return [work(texts)]
     from concurrent.futures import ThreadPoolExecutor
 

@@ -105,18 +105,18 @@ def aligned_copy(data: Buffer) -> memoryview:
     return view
 
 
-def read_into(file: FileIO, target: memoryview, path: object) -> None:
-    """Fill `target` from the beginning of the file, wherever its position is.
+def read_into(file: FileIO, target: memoryview, path: object, offset: int = 0) -> None:
+    """Fill `target` with what is at `offset` in the file, wherever its position is.
 
     Positions are shared with forked processes, so they are not used where possible.
     """
     done = 0
     if not hasattr(os, "preadv"):
-        file.seek(0)
+        file.seek(offset)
     while done < len(target):
         part = target[done:]
         if hasattr(os, "preadv"):
-            count = os.preadv(file.fileno(), [part], done)
+            count = os.preadv(file.fileno(), [part], offset + done)
         else:
             count = file.readinto(part) or 0
         if count == 0:
@@ -141,9 +141,9 @@ class BytesSource:
         self._data = memoryview(data).cast("B")
         self.size = len(self._data)
 
-    def fill(self, target: memoryview) -> None:
-        """Write the whole blob to `target`."""
-        target[:] = self._data
+    def fill(self, target: memoryview, offset: int = 0) -> None:
+        """Write the blob's bytes from `offset` on to `target`."""
+        target[:] = self._data[offset : offset + len(target)]
 
 
 class FileSource:
@@ -155,9 +155,11 @@ class FileSource:
         self.size = file_size(file)
         self._header: bytes | None = None
 
-    def fill(self, target: memoryview) -> None:
-        """Write the whole blob to `target`."""
-        read_into(self._file, target, self._path)
+    def fill(self, target: memoryview, offset: int = 0) -> None:
+        """Write the blob's bytes from `offset` on to `target`."""
+        read_into(self._file, target, self._path, offset)
+        if offset:
+            return
         header = bytes(target[:HEADER_SIZE])
         if self._header is None:
             self._header = header

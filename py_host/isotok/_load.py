@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from io import FileIO
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from isotok import _files
 from isotok import _layout_gen as abi
-from isotok._backend import Backend, BackendName, Limits, choose, limits_of, need_wasmtime
+from isotok._backend import Backend, BackendName, Limits, choose, limits_of, need_engine
 from isotok._tokenizer import Tokenizer
 from isotok.errors import TokenizerError
 
@@ -35,7 +36,7 @@ def load(
     verify: Literal["safe", "full"] = "safe",
     map: bool | None = None,
     trusted: bool = False,
-    limits: Limits | dict[str, int] | None = None,
+    limits: Limits | Mapping[str, int | None] | None = None,
 ) -> Tokenizer:
     """Open a model.
 
@@ -89,7 +90,7 @@ def load_bytes(
     data: Buffer,
     *,
     backend: BackendName = "auto",
-    limits: Limits | dict[str, int] | None = None,
+    limits: Limits | Mapping[str, int | None] | None = None,
 ) -> Tokenizer:
     """Open a model in any memory, as unpickling does."""
     options = _options(backend, "safe", None, False, limits)
@@ -105,7 +106,7 @@ def _options(
     verify: str,
     map_file: bool | None,
     trusted: bool,
-    limits: Limits | dict[str, int] | None,
+    limits: Limits | Mapping[str, int | None] | None,
 ) -> _Options:
     checked = limits_of(limits)
     return _Options(
@@ -182,9 +183,9 @@ def _open_native(blob: Buffer, options: _Options) -> Backend:
 
 
 def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) -> Backend:
-    need_wasmtime()
-    from isotok._wasm_backend import WasmBackend
-    from isotok._wasmtime import WasmtimeMachine
-
     limits = options.limits
-    return WasmBackend(lambda: WasmtimeMachine("isotok.wasm", limits), blob, options.verify)
+    need_engine(limits)
+    from isotok._machine import new_machine
+    from isotok._wasm_backend import WasmBackend
+
+    return WasmBackend(lambda: new_machine("isotok.wasm", limits), blob, options.verify)

@@ -14,13 +14,15 @@ session of a difficult text: it moves behind everything else, and goes back afte
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, Protocol
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
 
 from isotok import _layout_gen as abi
-from isotok.errors import LimitError, Status, TokenizerError, make_error
+from isotok._machine import BlobSource, Machine
+from isotok.errors import TokenizerError, make_error
 
-PAGE: Final = 65536
 WINDOW: Final = 1 << 18
 """Bytes of text in memory at a time."""
 RESULT_WORDS: Final = 5 << 16
@@ -42,57 +44,12 @@ _COUNT: Final = _TEXT_END + 20
 _END: Final = _TEXT_END + 24
 _STRUCTS_SIZE: Final = 192
 
-_pack_options: Final = struct.Struct(abi.ENCODE_OPTIONS_FORMAT).pack_into
-_pack_input: Final = struct.Struct(abi.INPUT_FORMAT).pack_into
-_pack_output: Final = struct.Struct("<7I").pack_into
-_pack_reset: Final = struct.Struct("<I20xII").pack_into  # count, bases, text end, texts done
-_pack_words: Final = struct.Struct("<2I").pack_into
-_unpack_error: Final = struct.Struct(abi.ERROR_FORMAT).unpack_from
-_unpack_bases: Final = struct.Struct("<2Q").unpack_from
+_pack_reset: Final = struct.Struct("<I20xII").pack  # count, bases, text end, texts done
+_RESET_SIZE: Final = 32
 
 IDS_CAPACITY: Final = RESULT_WORDS
 SPANS_CAPACITY: Final = RESULT_WORDS // 5
 NORM_CAPACITY: Final = RESULT_WORDS // 5 * 4  # as many bytes as words: 5 bytes each
-
-
-class Machine(Protocol):
-    """One instance of a wasm module on some engine; used by one call at a time."""
-
-    view: memoryview
-    """All of linear memory as bytes. `reserve` may replace it."""
-    words: memoryview
-    """The same as uint32."""
-
-    @property
-    def alive(self) -> bool:
-        """False after a trap: memory may be torn, and the instance is not used again."""
-        ...
-
-    def function(self, name: str) -> Callable[..., int]:
-        """Return an export: uint32 in, int32 out. Raises TokenizerError on a trap."""
-        ...
-
-    def prepared(self, name: str, *values: int) -> Callable[[], int]:
-        """Return an export that is called with the same arguments every time."""
-        ...
-
-    def reserve(self, size: int) -> None:
-        """Make linear memory at least `size` bytes large."""
-        ...
-
-    def refuel(self, units: int) -> None:
-        """Allow one call `units` portions of work, where there is a limit."""
-        ...
-
-
-class BlobSource(Protocol):
-    """Where an instance gets its model from."""
-
-    size: int
-
-    def fill(self, target: memoryview) -> None:
-        """Write the whole blob to `target`."""
-        ...
 
 
 class Spans(NamedTuple):
@@ -124,9 +81,11 @@ class ModelInstance:
         self._memory = _align(self._blob + blob.size, 64)
         self._structs = _align(self._memory + function("isotok_model_size")(), 64)
         self._home = self._structs + _STRUCTS_SIZE
-        self._count_word = (self._structs + _OUTPUT + abi.OUTPUT_COUNT) // 4
+        count = self._structs + _OUTPUT + abi.OUTPUT_COUNT
+        self._count_word = count // 4
+        self._resets = slice(count, count + _RESET_SIZE)
         machine.reserve(self._home)
-        blob.fill(machine.view[self._blob : self._blob + blob.size])
+        machine.fill(self._blob, blob)
         self._open(verify)
         self._place(self._info_fields())
         self._options: tuple[int, int, int] | None = None
@@ -156,7 +115,7 @@ class ModelInstance:
         status = machine.function("isotok_model_info")(self._model, at)
         if status != abi.OK:
             raise self.error(status, "model")
-        fields: tuple[int, ...] = struct.unpack_from(abi.INFO_FORMAT, machine.view, at)
+        fields: tuple[int, ...] = self._unpack(abi.INFO_FORMAT, at)
         self.info = fields[1:14]
         return self.info
 
@@ -210,13 +169,19 @@ class ModelInstance:
     def _word(self, offset: int) -> int:
         return self.machine.words[(self._structs + offset) // 4]
 
+    def _pack(self, form: str, at: int, *values: int) -> None:
+        data = struct.pack(form, *values)
+        self.machine.view[at : at + len(data)] = data
+
+    def _unpack(self, form: str, at: int) -> tuple[Any, ...]:
+        return struct.unpack(form, self.machine.view[at : at + struct.calcsize(form)])
+
     def _reset_error(self) -> None:
         self.machine.words[(self._structs + _ERROR) // 4] = abi.SIZEOF_ERROR
 
     def error(self, status: int, subject: str) -> TokenizerError:
         """Make the exception for the struct `isotok_error` in memory."""
-        machine = self.machine
-        fields = _unpack_error(machine.view, self._structs + _ERROR)
+        fields = self._unpack(abi.ERROR_FORMAT, self._structs + _ERROR)
         _, _, what, index, offset, need = fields
         status_text = self._name(abi.NAME_STATUS, status)
         what_text = self._name(abi.NAME_WHAT, what)
@@ -233,18 +198,15 @@ class ModelInstance:
     def _write_options(self, flags: int, limit: int, unit: int) -> None:
         """Write the options and all that calls in one crossing do not change."""
         at = self._structs + _OPTIONS
-        view = self.machine.view
-        _pack_options(view, at, abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0)
+        values = (abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0)
+        self._pack(abi.ENCODE_OPTIONS_FORMAT, at, *values)
         self._write_output()
         self._options = (flags, limit, unit)
         self._reset_error()
 
     def _write_output(self) -> None:
-        _pack_output(
-            self.machine.view,
-            self._structs + _OUTPUT,
-            *(self._results, 0, 0, 0, 0, IDS_CAPACITY, 0),
-        )
+        at = self._structs + _OUTPUT
+        self._pack("<7I", at, self._results, 0, 0, 0, 0, IDS_CAPACITY, 0)
 
     # -- one crossing -------------------------------------------------------------
 
@@ -261,7 +223,7 @@ class ModelInstance:
         machine, text = self.machine, self._text
         size = len(data)
         machine.view[text : text + size] = data
-        _pack_reset(machine.view, self._structs + _OUTPUT + abi.OUTPUT_COUNT, 0, size, 0)
+        machine.view[self._resets] = _pack_reset(0, size, 0)
         status = self._encode_one()
         if status == abi.OK:
             return machine.words[self._count_word]
@@ -286,11 +248,8 @@ class ModelInstance:
         data = b"".join(texts)
         ends = self._text + _align(len(data), 64)
         machine.view[self._text : self._text + len(data)] = data
-        total = 0
-        for i, text in enumerate(texts):
-            total += len(text)
-            machine.words[ends // 4 + i] = total
-        _pack_reset(machine.view, self._structs + _OUTPUT + abi.OUTPUT_COUNT, 0, 0, 0)
+        machine.words[ends // 4 : ends // 4 + count] = array("I", accumulate(map(len, texts)))
+        machine.view[self._resets] = _pack_reset(0, 0, 0)
         id_ends = ends + 4 * count
         arguments = self._batch_arguments(ends, count, id_ends)
         status = machine.function("isotok_encode_batch")(*arguments)
@@ -324,7 +283,7 @@ class ModelInstance:
         self._start(self._begin, flags, 0, unit)
         columns = [self._results + 4 * SPANS_CAPACITY * i for i in range(5)]
         at = self._structs + _OUTPUT
-        _pack_output(self.machine.view, at, *columns, SPANS_CAPACITY, 0)
+        self._pack("<7I", at, *columns, SPANS_CAPACITY, 0)
         for _ in self._windows(data, self._step_ids):
             yield self._spans(columns)
 
@@ -335,7 +294,7 @@ class ModelInstance:
             words[at // 4 : at // 4 + count].tolist() for at in columns
         )
         at = self._structs + _OUTPUT + abi.OUTPUT_BASE
-        base, norm_base = _unpack_bases(self.machine.view, at)
+        base, norm_base = self._unpack("<2Q", at)
         if base or norm_base:
             begin, end = [base + x for x in begin], [base + x for x in end]
             norm_begin = [norm_base + x for x in norm_begin]
@@ -393,7 +352,8 @@ class ModelInstance:
             view = self.machine.view
             view[self._text : self._text + len(part)] = part
             at = self._structs + _INPUT
-            _pack_input(view, at, self._text, len(part), 0, abi.PART_LAST if last else 0)
+            flags = abi.PART_LAST if last else 0
+            self._pack(abi.INPUT_FORMAT, at, self._text, len(part), 0, flags)
             status = abi.NEED_OUTPUT
             while status not in (abi.OK, abi.AT_LIMIT):
                 status = call()
@@ -408,7 +368,7 @@ class ModelInstance:
 
     def _move_session(self) -> None:
         """Give the session at least twice its memory, behind everything else."""
-        need = _unpack_error(self.machine.view, self._structs + _ERROR)[5]
+        need = self._unpack(abi.ERROR_FORMAT, self._structs + _ERROR)[5]
         at = self._take(size := max(need, 2 * self._held))
         status = self.machine.function("isotok_session_move")(
             self._session, at, size, self._structs + _POINTER, self._structs + _ERROR
@@ -498,7 +458,7 @@ class ModelInstance:
 
     def _decode_calls(self, call: Callable[[int], int], done: int) -> Iterator[bytes]:
         """Call until the part is taken. `done`: ids of earlier parts, for errors."""
-        _pack_words(self.machine.view, self._structs + _CONSUMED, 0, 0)
+        self._pack("<2I", self._structs + _CONSUMED, 0, 0)
         status = abi.NEED_OUTPUT
         while status != abi.OK:
             status = call(self._session)
@@ -528,9 +488,8 @@ class ModelInstance:
         if status != abi.OK:
             name = self._name(abi.NAME_STATUS, status)
             raise make_error(status, name, abi.WHAT_TOKEN_ID, "", 0, 0, 0, "id")
-        view = self.machine.view
-        text, size, kind, score = struct.unpack_from(abi.PIECE_FORMAT, view, at)
-        return bytes(view[text : text + size]), kind, score
+        text, size, kind, score = self._unpack(abi.PIECE_FORMAT, at)
+        return bytes(self.machine.view[text : text + size]), kind, score
 
     def find(self, piece: bytes) -> int:
         """Id of a piece text, -1 if there is none."""
@@ -541,21 +500,5 @@ class ModelInstance:
         return found  # NO_TOKEN is -1 as an int32
 
     def blob(self) -> memoryview:
-        """Bytes of the model in memory."""
+        """Bytes of the model, in memory or copied."""
         return self.machine.view[self._blob : self._blob + self._blob_size]
-
-
-def memory_error(size: int, limit: int | None) -> TokenizerError:
-    """Make the exception for linear memory that cannot grow to `size` bytes."""
-    if limit is not None:
-        return LimitError(
-            f"wasm: {size} bytes of memory are needed, limits.memory is {limit}; "
-            "refuse the model, or raise the limit",
-            status=Status.E_TOO_LARGE,
-            need=size,
-        )
-    return TokenizerError(
-        f"wasm: no memory for {size} bytes in all; use a smaller model or the native back end",
-        status=Status.E_TOO_LARGE,
-        need=size,
-    )

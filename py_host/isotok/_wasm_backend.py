@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from isotok import _layout_gen as abi
+from isotok._machine import BlobSource, Machine
 from isotok._text import to_utf8
-from isotok._wasm import WINDOW, BlobSource, Machine, ModelInstance
+from isotok._wasm import WINDOW, ModelInstance
 from isotok.errors import Status, make_error
 
 if TYPE_CHECKING:

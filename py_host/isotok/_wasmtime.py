@@ -6,18 +6,16 @@ import ctypes
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import wasmtime
 
 from isotok import _cwasm
 from isotok import _layout_gen as abi
 from isotok._backend import Limits
-from isotok._wasm import PAGE, memory_error
+from isotok._machine import PAGE, BlobSource, check_abi, memory_error, read_module, trap_error
 from isotok._wasmtime_call import FastCalls, Unchecked, choose_unchecked, public_function
 from isotok.errors import LimitError, Status, TokenizerError
-
-DATA: Final = Path(__file__).parent / "data"
 
 
 class _Loaded(NamedTuple):
@@ -37,12 +35,7 @@ def _load(name: str, with_fuel: bool) -> _Loaded:
 
 
 def _compile(name: str, with_fuel: bool) -> _Loaded:
-    try:
-        wasm = (DATA / name).read_bytes()
-    except OSError as error:
-        raise TokenizerError(
-            f"wasm: {name} is missing in the installed package ({error}); install isotok again"
-        ) from error
+    wasm = read_module(name)
     config = wasmtime.Config()
     # Compiling in threads would leave a thread pool behind, which no fork survives.
     config.parallel_compilation = False
@@ -96,7 +89,7 @@ class WasmtimeMachine:
     """
 
     def __init__(self, name: str, limits: Limits | None) -> None:
-        loaded = _load(name, limits is not None)
+        loaded = _load(name, limits is not None and limits.fuel is not None)
         self._limits = limits
         self._fate = _Fate(limits)
         self._store = wasmtime.Store(loaded.engine)
@@ -125,13 +118,8 @@ class WasmtimeMachine:
             function(self._store)
 
     def _check_abi(self) -> None:
-        version = self.function("isotok_abi")() if "isotok_abi" in list(self._exports) else None
-        if version is not None and version >> 16 != abi.ABI_MAJOR:
-            raise TokenizerError(
-                f"wasm: interface version {version >> 16} is not {abi.ABI_MAJOR}; "
-                "install one version of isotok only",
-                status=Status.E_ABI,
-            )
+        if "isotok_abi" in list(self._exports):
+            check_abi(self.function("isotok_abi")())
 
     @property
     def alive(self) -> bool:
@@ -160,9 +148,13 @@ class WasmtimeMachine:
             raise memory_error(size, self._limits.memory if self._limits else None) from error
         self._look()
 
+    def fill(self, at: int, source: BlobSource) -> None:
+        """Write a whole source to memory."""
+        source.fill(self.view[at : at + source.size])
+
     def refuel(self, units: int) -> None:
         """Allow one call `units` portions of work, where there is a limit."""
-        if self._limits is not None:
+        if self._limits is not None and self._limits.fuel is not None:
             self._store.set_fuel(self._limits.fuel * units)
 
     # -- calls --------------------------------------------------------------------
@@ -217,8 +209,4 @@ def _trap_error(error: Exception, limits: Limits | None) -> TokenizerError:
             status=Status.E_TOO_LARGE,
         )
     reason = str(error).strip().splitlines()
-    return TokenizerError(
-        f"wasm: the core stopped with a trap ({reason[-1].strip() if reason else 'unknown'}); "
-        "the next call starts a new instance. Please report the model and the text",
-        status=Status.E_STATE,
-    )
+    return trap_error(reason[-1].strip() if reason else "")

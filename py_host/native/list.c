@@ -2,7 +2,9 @@
  *
  * Making int objects costs more than finding the ids of a short text. So a model keeps
  * one int object per id, made when the id first occurs: building a list is then one
- * load and one reference count per id (bench/run.py calls).
+ * load and one reference count per id. On 2 KB documents and 250K pieces a list of 500
+ * ids costs 2 to 4 us so, and 7 to 12 us with new ints, of some 38 us in all. Storing to
+ * the list's items without PyList_SetItem was not faster.
  * Free-threaded builds make new ints: shared objects would make threads fight over
  * their reference counts.
  */

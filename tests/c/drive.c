@@ -21,7 +21,8 @@ isotok_status drive_open(drive_model *m, uint8_t *blob, size_t size, uint32_t ve
     m->blob_size = size;
     m->memory = aligned_memory(isotok_model_size());
     error->size = sizeof *error;
-    status = isotok_model_open(blob, size, verify, m->memory, isotok_model_size(), &m->model, error);
+    status =
+        isotok_model_open(blob, size, verify, m->memory, isotok_model_size(), &m->model, error);
     if (status != ISOTOK_OK) {
         drive_close(m);
         return status;
@@ -36,8 +37,7 @@ isotok_status drive_open_source(drive_model *m, const void *source, size_t size,
 {
     uint8_t *blob = NULL;
     size_t blob_size = 0;
-    isotok_status status =
-        build_source(source, size, ISOTOK_FORM_BLOB, &blob, &blob_size, error);
+    isotok_status status = build_source(source, size, ISOTOK_FORM_BLOB, &blob, &blob_size, error);
     memset(m, 0, sizeof *m);
     if (status != ISOTOK_OK) {
         free(blob);
@@ -48,7 +48,7 @@ isotok_status drive_open_source(drive_model *m, const void *source, size_t size,
 
 bool drive_open_file(drive_model *m, const char *path)
 {
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     size_t size;
     uint8_t *source = drive_read(path, &size);
     isotok_status status;
@@ -79,7 +79,8 @@ uint8_t *drive_read(const char *path, size_t *out_size)
     if (file == NULL) {
         return NULL;
     }
-    if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 && fseek(file, 0, SEEK_SET) == 0) {
+    if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 &&
+        fseek(file, 0, SEEK_SET) == 0) {
         data = malloc(size > 0 ? (size_t)size : 1);
         if (data != NULL && fread(data, 1, (size_t)size, file) != (size_t)size) {
             free(data);
@@ -102,7 +103,7 @@ typedef struct session {
 static session session_new(const drive_model *m, const drive_plan *plan)
 {
     session s;
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     s.size = plan->small ? m->info.session_min : m->info.session_size;
     s.memory = aligned_memory(s.size);
     memset(s.memory, 0xA5, s.size);
@@ -281,7 +282,7 @@ static void present(parts *p)
     free(p->window);
     p->window = window;
     p->next += more;
-    p->input = (isotok_input){ window, kept + more, 0, p->next == p->size ? ISOTOK_PART_LAST : 0 };
+    p->input = (isotok_input){window, kept + more, 0, p->next == p->size ? ISOTOK_PART_LAST : 0};
 }
 
 static void parts_begin(parts *p, const drive_model *m, const drive_plan *plan, const uint8_t *text,
@@ -318,7 +319,7 @@ static size_t capacity_of(const drive_plan *plan)
 
 static isotok_output output_new(uint32_t flags, size_t capacity)
 {
-    isotok_output o = { .capacity = capacity };
+    isotok_output o = {.capacity = capacity};
     if (flags & ISOTOK_COUNT_ONLY) {
         o.capacity = 0;
         return o;
@@ -386,7 +387,7 @@ isotok_status drive_normalize(const drive_model *m, const drive_plan *plan, uint
                               const uint8_t *text, size_t size, drive_bytes *out,
                               isotok_error *error)
 {
-    isotok_encode_options options = { .size = sizeof options, .offset_unit = unit };
+    isotok_encode_options options = {.size = sizeof options, .offset_unit = unit};
     session s = session_new(m, plan);
     size_t capacity = capacity_of(plan), count = 0;
     uint8_t *data = aligned_memory(capacity);
@@ -400,7 +401,8 @@ isotok_status drive_normalize(const drive_model *m, const drive_plan *plan, uint
     status = isotok_normalize_begin(s.session, &options, error);
     while (status == ISOTOK_OK) {
         size_t consumed = p.input.consumed;
-        status = isotok_normalize_step(s.session, &p.input, data, map, capacity, &count, &end, error);
+        status =
+            isotok_normalize_step(s.session, &p.input, data, map, capacity, &count, &end, error);
         if (status < 0) {
             break;
         }
@@ -423,8 +425,7 @@ isotok_status drive_normalize(const drive_model *m, const drive_plan *plan, uint
 }
 
 isotok_status drive_decode(const drive_model *m, const drive_plan *plan, uint32_t flags,
-                           const uint32_t *ids, size_t count, drive_bytes *out,
-                           isotok_error *error)
+                           const uint32_t *ids, size_t count, drive_bytes *out, isotok_error *error)
 {
     session s = session_new(m, plan);
     size_t capacity = capacity_of(plan), size = 0, begin = 0, consumed = 0;

@@ -20,21 +20,21 @@ typedef struct drive_model {
 } drive_model;
 
 typedef struct drive_plan {
-    size_t capacity;   /* elements of each output; 0 = 4,096 */
-    size_t part;       /* bytes (or ids) of each part; 0 = all at once */
-    bool small;        /* session_min instead of session_size bytes */
-    bool move;         /* move the session between any two steps too */
+    size_t capacity; /* elements of each output; 0 = 4,096 */
+    size_t part;     /* bytes (or ids) of each part; 0 = all at once */
+    bool small;      /* session_min instead of session_size bytes */
+    bool move;       /* move the session between any two steps too */
 } drive_plan;
 
 typedef struct drive_tokens {
     uint32_t *ids, *begin, *end, *norm_begin, *norm_end;
     size_t count, room;
-    uint64_t counted;  /* with COUNT_ONLY */
+    uint64_t counted; /* with COUNT_ONLY */
 } drive_tokens;
 
 typedef struct drive_bytes {
     uint8_t *data;
-    uint32_t *map;     /* normalize: [size + 1] */
+    uint32_t *map; /* normalize: [size + 1] */
     size_t size, room;
 } drive_bytes;
 

@@ -23,14 +23,14 @@ typedef struct fixture {
 static void open_fixture(fixture *f, const char *name)
 {
     char path[128];
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     snprintf(path, sizeof path, MODELS "%s.model", name);
     if (!drive_open_file(&f->m, path)) {
         exit(1);
     }
     f->memory = aligned_memory(f->m.info.session_size);
-    CHECK(isotok_session_init(f->m.model, f->memory, f->m.info.session_size, &f->session,
-                              &error) == ISOTOK_OK);
+    CHECK(isotok_session_init(f->m.model, f->memory, f->m.info.session_size, &f->session, &error) ==
+          ISOTOK_OK);
 }
 
 static void close_fixture(fixture *f)
@@ -48,7 +48,8 @@ static void test_names(void)
     CHECK(strcmp(isotok_name(ISOTOK_NAME_STATUS, number), words) == 0);
     ISOTOK_STATUS_MAP(ISOTOK_X)
 #undef ISOTOK_X
-#define ISOTOK_X(name, number, words) CHECK(strcmp(isotok_name(ISOTOK_NAME_WHAT, number), words) == 0);
+#define ISOTOK_X(name, number, words) \
+    CHECK(strcmp(isotok_name(ISOTOK_NAME_WHAT, number), words) == 0);
     ISOTOK_WHAT_MAP(ISOTOK_X)
 #undef ISOTOK_X
     CHECK(strcmp(isotok_name(ISOTOK_NAME_FEATURE, 0), "unigram") == 0);
@@ -124,7 +125,7 @@ static void test_header(void)
 static void test_open_arguments(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
+    isotok_error e = {.size = sizeof e};
     const isotok_model *model = NULL;
     size_t need = isotok_model_size();
     uint8_t *memory = aligned_memory(need + 64), *shifted;
@@ -172,7 +173,7 @@ static void test_pieces(void)
 {
     fixture f;
     isotok_piece piece;
-    isotok_info info = { .size = 8 };
+    isotok_info info = {.size = 8};
     open_fixture(&f, "uni_ties");
     CHECK(isotok_model_info(f.m.model, &info) == ISOTOK_E_ABI);
     CHECK(f.m.info.vocab_size == 11 && f.m.info.algorithm == ISOTOK_UNIGRAM);
@@ -196,7 +197,7 @@ static void test_pieces(void)
 static void test_session_arguments(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
+    isotok_error e = {.size = sizeof e};
     isotok_session *s = NULL, *moved = NULL;
     open_fixture(&f, "bpe_plain");
     size_t least = f.m.info.session_min;
@@ -224,19 +225,19 @@ static void test_session_arguments(void)
 
 static isotok_status begin(fixture *f, uint32_t flags, isotok_error *e)
 {
-    isotok_encode_options options = { .size = sizeof options, .flags = flags };
+    isotok_encode_options options = {.size = sizeof options, .flags = flags};
     return isotok_encode_begin(f->session, &options, e);
 }
 
 static void test_encode_options(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
-    isotok_encode_options options = { .size = sizeof options };
+    isotok_error e = {.size = sizeof e};
+    isotok_encode_options options = {.size = sizeof options};
     struct {
         isotok_encode_options known;
         uint64_t more;
-    } newer = { { .size = sizeof newer }, 0 };
+    } newer = {{.size = sizeof newer}, 0};
     open_fixture(&f, "uni_ties");
     CHECK(isotok_encode_begin(f.session, NULL, &e) == ISOTOK_OK);
     CHECK(isotok_encode_begin(f.session, &options, &e) == ISOTOK_OK);
@@ -248,14 +249,14 @@ static void test_encode_options(void)
     CHECK(e.what == ISOTOK_WHAT_STRUCT_SIZE);
     options.size = 0;
     CHECK(isotok_encode_begin(f.session, &options, &e) == ISOTOK_E_ABI);
-    options = (isotok_encode_options){ .size = sizeof options, .flags = 1u << 20 };
+    options = (isotok_encode_options){.size = sizeof options, .flags = 1u << 20};
     CHECK(isotok_encode_begin(f.session, &options, &e) == ISOTOK_E_ARGUMENT);
     CHECK(e.what == ISOTOK_WHAT_OPTION && e.index == 1u << 20);
     options.flags = ISOTOK_KEEP_ILL_FORMED; /* for normalize only */
     CHECK(isotok_encode_begin(f.session, &options, &e) == ISOTOK_E_ARGUMENT);
-    options = (isotok_encode_options){ .size = sizeof options, .offset_unit = 3 };
+    options = (isotok_encode_options){.size = sizeof options, .offset_unit = 3};
     CHECK(isotok_encode_begin(f.session, &options, &e) == ISOTOK_E_ARGUMENT);
-    options = (isotok_encode_options){ .size = sizeof options, .reserved = 1 };
+    options = (isotok_encode_options){.size = sizeof options, .reserved = 1};
     CHECK(isotok_encode_begin(f.session, &options, &e) == ISOTOK_E_ARGUMENT);
     CHECK(begin(&f, ISOTOK_BOS | ISOTOK_EOS, &e) == ISOTOK_OK);
     close_fixture(&f);
@@ -267,9 +268,9 @@ static void test_encode_options(void)
 
 static void test_no_bos(void)
 {
-    maker source = { 0 };
+    maker source = {0};
     drive_model m;
-    isotok_error e = { .size = sizeof e };
+    isotok_error e = {.size = sizeof e};
     isotok_session *s;
     put_piece(&source, "<unk>", 0, ISOTOK_UNKNOWN);
     put_piece(&source, "a", -1, ISOTOK_NORMAL);
@@ -277,7 +278,7 @@ static void test_no_bos(void)
     void *memory = aligned_memory(m.info.session_min);
     CHECK(isotok_session_init(m.model, memory, m.info.session_min, &s, &e) == ISOTOK_OK);
     for (uint32_t flag = ISOTOK_BOS; flag <= ISOTOK_EOS; flag *= 2) {
-        isotok_encode_options options = { .size = sizeof options, .flags = flag };
+        isotok_encode_options options = {.size = sizeof options, .flags = flag};
         CHECK(isotok_encode_begin(s, &options, &e) == ISOTOK_E_ARGUMENT);
         CHECK(e.what == ISOTOK_WHAT_OPTION);
     }
@@ -289,11 +290,11 @@ static void test_no_bos(void)
 static void test_encode_arguments(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
+    isotok_error e = {.size = sizeof e};
     uint32_t ids[64], spans[4][64];
     open_fixture(&f, "uni_ties");
-    isotok_input input = { text, TEXT_SIZE, 0, ISOTOK_PART_LAST };
-    isotok_output output = { .ids = ids, .capacity = 64 };
+    isotok_input input = {text, TEXT_SIZE, 0, ISOTOK_PART_LAST};
+    isotok_output output = {.ids = ids, .capacity = 64};
 #define STEP(in, out) isotok_encode_step(f.session, in, out, &e)
     CHECK(STEP(&input, &output) == ISOTOK_E_STATE); /* before begin */
     CHECK(e.what == ISOTOK_WHAT_NOT_BEGUN);
@@ -303,9 +304,9 @@ static void test_encode_arguments(void)
     CHECK(STEP(&input, NULL) == ISOTOK_E_ARGUMENT);
     input.text = NULL;
     CHECK(STEP(&input, &output) == ISOTOK_E_ARGUMENT);
-    input = (isotok_input){ text, TEXT_SIZE, TEXT_SIZE + 1, ISOTOK_PART_LAST };
+    input = (isotok_input){text, TEXT_SIZE, TEXT_SIZE + 1, ISOTOK_PART_LAST};
     CHECK(STEP(&input, &output) == ISOTOK_E_ARGUMENT);
-    input = (isotok_input){ text, TEXT_SIZE, 0, 2 };
+    input = (isotok_input){text, TEXT_SIZE, 0, 2};
     CHECK(STEP(&input, &output) == ISOTOK_E_ARGUMENT);
     input.part = ISOTOK_PART_LAST;
     output.ids = NULL;
@@ -338,11 +339,11 @@ static void test_encode_arguments(void)
     CHECK(isotok_decode_step(f.session, ids, 1, &consumed, 1, bytes, 64, &count, &e) == ISOTOK_OK);
 
     /* An empty text may be NULL; a capacity of 0 asks for output without losing anything. */
-    input = (isotok_input){ NULL, 0, 0, ISOTOK_PART_LAST };
+    input = (isotok_input){NULL, 0, 0, ISOTOK_PART_LAST};
     CHECK(begin(&f, ISOTOK_BOS | ISOTOK_EOS, &e) == ISOTOK_OK);
-    output = (isotok_output){ 0 };
+    output = (isotok_output){0};
     CHECK(STEP(&input, &output) == ISOTOK_NEED_OUTPUT && output.count == 0);
-    output = (isotok_output){ .ids = ids, .capacity = 2 };
+    output = (isotok_output){.ids = ids, .capacity = 2};
     isotok_status status = STEP(&input, &output);
     CHECK(status == ISOTOK_OK && output.count == 2 && ids[0] == 1 && ids[1] == 2);
     CHECK(isotok_encode_step(f.session, &input, &output, NULL) == ISOTOK_E_STATE);
@@ -352,22 +353,25 @@ static void test_encode_arguments(void)
 static void test_batch(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
-    static const uint8_t texts[] = "ab abc" "" "zz" "a" "" "abab abab";
-    static const uint32_t ends[] = { 6, 6, 8, 9, 9, 18 };
+    isotok_error e = {.size = sizeof e};
+    static const uint8_t texts[] = "ab abc"
+                                   ""
+                                   "zz"
+                                   "a"
+                                   ""
+                                   "abab abab";
+    static const uint32_t ends[] = {6, 6, 8, 9, 9, 18};
     enum { TEXTS = 6, ROOM = 64 };
-    uint32_t ids[ROOM], begins[ROOM], spans_end[ROOM], id_ends[TEXTS] = { 0 };
-    uint32_t flags[] = { 0, ISOTOK_OFFSETS, ISOTOK_BOS | ISOTOK_EOS, ISOTOK_OFFSETS | ISOTOK_EOS };
+    uint32_t ids[ROOM], begins[ROOM], spans_end[ROOM], id_ends[TEXTS] = {0};
+    uint32_t flags[] = {0, ISOTOK_OFFSETS, ISOTOK_BOS | ISOTOK_EOS, ISOTOK_OFFSETS | ISOTOK_EOS};
     open_fixture(&f, "uni_ties");
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
         for (uint64_t limit = 0; limit < 6; limit++) {
             for (size_t capacity = 1; capacity < ROOM; capacity += 9) {
                 isotok_encode_options options = {
-                    .size = sizeof options, .flags = flags[k], .limit = limit
-                };
+                    .size = sizeof options, .flags = flags[k], .limit = limit};
                 isotok_output output = {
-                    .ids = ids, .begin = begins, .end = spans_end, .capacity = capacity
-                };
+                    .ids = ids, .begin = begins, .end = spans_end, .capacity = capacity};
                 size_t done = 0;
                 isotok_status status;
                 /* Larger and larger arrays hold what was written so far. */
@@ -382,7 +386,7 @@ static void test_batch(void)
                 for (size_t i = 0, first = 0; i < TEXTS; first = id_ends[i++]) {
                     size_t from = i == 0 ? 0 : ends[i - 1];
                     drive_tokens one;
-                    drive_plan plan = { 0 };
+                    drive_plan plan = {0};
                     drive_encode(&f.m, &plan, &options, texts + from, ends[i] - from, &one, &e);
                     bool same = id_ends[i] - first == one.count;
                     for (size_t j = 0; same && j < one.count; j++) {
@@ -398,9 +402,9 @@ static void test_batch(void)
             }
         }
     }
-    isotok_output output = { .ids = ids, .capacity = ROOM };
+    isotok_output output = {.ids = ids, .capacity = ROOM};
     size_t done = 0;
-    uint32_t bad[] = { 6, 4 };
+    uint32_t bad[] = {6, 4};
 #define BATCH(t, e_, n, d, o, i) isotok_encode_batch(f.session, NULL, t, e_, n, d, o, i, &e)
     CHECK(BATCH(texts, bad, 2, &done, &output, id_ends) == ISOTOK_E_ARGUMENT);
     CHECK(e.what == ISOTOK_WHAT_TEXT_ENDS && e.index == 1);
@@ -420,27 +424,33 @@ static void test_batch(void)
 static void test_normalize(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
-    isotok_encode_options options = { .size = sizeof options, .flags = ISOTOK_KEEP_ILL_FORMED };
+    isotok_error e = {.size = sizeof e};
+    isotok_encode_options options = {.size = sizeof options, .flags = ISOTOK_KEEP_ILL_FORMED};
     static const uint8_t ill[] = "a\xFFz\xE3\x81";
     uint8_t out[64];
     uint32_t end = 0;
     size_t count;
     open_fixture(&f, "uni_ties");
-    isotok_input input = { ill, 5, 0, ISOTOK_PART_LAST };
+    isotok_input input = {ill, 5, 0, ISOTOK_PART_LAST};
 #define NORMALIZE(in) isotok_normalize_step(f.session, in, out, NULL, 64, &count, &end, &e)
     CHECK(NORMALIZE(&input) == ISOTOK_E_STATE);
     CHECK(isotok_normalize_begin(NULL, NULL, &e) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_normalize_begin(f.session, &options, &e) == ISOTOK_OK);
     CHECK(NORMALIZE(NULL) == ISOTOK_E_ARGUMENT);
     CHECK(NORMALIZE(&input) == ISOTOK_OK && end == 5);
-    CHECK(count == 8 && memcmp(out, "\xE2\x96\x81" "a\xFFz\xE3\x81", 8) == 0);
+    CHECK(count == 8 && memcmp(out,
+                               "\xE2\x96\x81"
+                               "a\xFFz\xE3\x81",
+                               8) == 0);
     CHECK(NORMALIZE(&input) == ISOTOK_E_STATE);
     options.flags = 0;
     input.consumed = 0;
     CHECK(isotok_normalize_begin(f.session, &options, &e) == ISOTOK_OK);
     CHECK(NORMALIZE(&input) == ISOTOK_OK && count == 14);
-    CHECK(memcmp(out, "\xE2\x96\x81" "a\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD", 14) == 0);
+    CHECK(memcmp(out,
+                 "\xE2\x96\x81"
+                 "a\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD",
+                 14) == 0);
     options.flags = ISOTOK_BOS;
     CHECK(isotok_normalize_begin(f.session, &options, &e) == ISOTOK_E_ARGUMENT);
     close_fixture(&f);
@@ -449,8 +459,8 @@ static void test_normalize(void)
 static void test_decode(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
-    uint32_t ids[] = { 3, 4, 5, 11, 3 };
+    isotok_error e = {.size = sizeof e};
+    uint32_t ids[] = {3, 4, 5, 11, 3};
     uint8_t out[64];
     size_t count = 0, consumed = 0;
     open_fixture(&f, "uni_ties");
@@ -487,18 +497,18 @@ static void test_decode(void)
 static void test_byte_pieces(void)
 {
     fixture f;
-    isotok_error e = { .size = sizeof e };
+    isotok_error e = {.size = sizeof e};
     uint32_t ids[4];
     uint8_t out[64];
     size_t count, consumed;
     open_fixture(&f, "uni_space_bytes");
-    static const char *const names[] = { "<0xE3>", "<0x81>", "<0x82>", "<0xFF>" };
+    static const char *const names[] = {"<0xE3>", "<0x81>", "<0x82>", "<0xFF>"};
     for (size_t i = 0; i < 4; i++) {
         ids[i] = isotok_piece_find(f.m.model, (const uint8_t *)names[i], 6);
         CHECK(ids[i] != ISOTOK_NO_TOKEN);
     }
     CHECK(isotok_decode_begin(f.session, 0, &e) == ISOTOK_OK);
-    size_t sizes[] = { 0, 0, 3 };
+    size_t sizes[] = {0, 0, 3};
     for (size_t i = 0; i < 3; i++) {
         consumed = 0;
         CHECK(isotok_decode_step(f.session, ids + i, 1, &consumed, i == 2, out, 64, &count, &e) ==
@@ -507,13 +517,14 @@ static void test_byte_pieces(void)
     }
     CHECK(memcmp(out, "\xE3\x81\x82", 3) == 0);
     for (uint32_t flags = 0; flags <= ISOTOK_RAW_BYTES; flags++) {
-        uint32_t broken[] = { ids[0], ids[1], ids[3] };
+        uint32_t broken[] = {ids[0], ids[1], ids[3]};
         consumed = 0;
         CHECK(isotok_decode_begin(f.session, flags, &e) == ISOTOK_OK);
         CHECK(isotok_decode_step(f.session, broken, 3, &consumed, 1, out, 64, &count, &e) ==
               ISOTOK_OK);
         CHECK(count == (flags ? 3 : 9));
-        CHECK(memcmp(out, flags ? "\xE3\x81\xFF" : "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", count) == 0);
+        CHECK(memcmp(out, flags ? "\xE3\x81\xFF" : "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", count) ==
+              0);
     }
     close_fixture(&f);
 }

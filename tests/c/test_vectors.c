@@ -112,11 +112,11 @@ static bool equal_hex(const char *value, const uint8_t *found, size_t size)
 /* ---- Checks ---------------------------------------------------------------------- */
 
 static const drive_plan PLANS[] = {
-    { 0 },
-    { .capacity = 33, .small = true },
-    { .capacity = 3, .part = 7, .small = true },
-    { .capacity = 1, .part = 1, .small = true },
-    { .capacity = 1, .part = 1, .small = true, .move = true },
+    {0},
+    {.capacity = 33, .small = true},
+    {.capacity = 3, .part = 7, .small = true},
+    {.capacity = 1, .part = 1, .small = true},
+    {.capacity = 1, .part = 1, .small = true, .move = true},
 };
 #define PLAN_COUNT (sizeof PLANS / sizeof *PLANS)
 #define LONG_TEXT 1500 /* only the first two plans */
@@ -152,16 +152,15 @@ static bool unknown_pieces(const drive_tokens *t, const uint8_t *normalized, con
 static void check_tokens(const drive_model *m, size_t plan, const uint8_t *text, size_t size)
 {
     isotok_error error;
-    isotok_encode_options options = {
-        .size = sizeof options, .flags = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS
-    };
+    isotok_encode_options options = {.size = sizeof options,
+                                     .flags = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS};
     drive_tokens found;
     drive_bytes normalized;
-    isotok_status status =
-        drive_encode(m, &PLANS[plan], &options, text, size, &found, &error);
+    isotok_status status = drive_encode(m, &PLANS[plan], &options, text, size, &found, &error);
     check_line(status == ISOTOK_OK, "encode", plan);
     check_line(equal_numbers(value_of(line, "ids"), found.ids, found.count, 1, 0), "ids", plan);
-    check_line(equal_numbers(value_of(line, "begin"), found.begin, found.count, 1, 0), "begin", plan);
+    check_line(equal_numbers(value_of(line, "begin"), found.begin, found.count, 1, 0), "begin",
+               plan);
     check_line(equal_numbers(value_of(line, "end"), found.end, found.count, 1, 0), "end", plan);
 
     status = drive_normalize(m, &PLANS[plan], ISOTOK_UNIT_BYTE, text, size, &normalized, &error);
@@ -195,7 +194,7 @@ static void check_tokens(const drive_model *m, size_t plan, const uint8_t *text,
 static void check_counts(const drive_model *m, size_t plan, const uint8_t *text, size_t size)
 {
     isotok_error error;
-    isotok_encode_options options = { .size = sizeof options, .flags = ISOTOK_COUNT_ONLY };
+    isotok_encode_options options = {.size = sizeof options, .flags = ISOTOK_COUNT_ONLY};
     drive_tokens found;
     size_t count, limit;
     uint32_t *ids = read_numbers(value_of(line, "ids"), &count);
@@ -294,7 +293,7 @@ static void check_vector(const drive_model *m)
 
 static void check_model_file(void)
 {
-    isotok_error error = { .size = sizeof error };
+    isotok_error error = {.size = sizeof error};
     drive_model m;
     size_t size;
     uint8_t *source = read_hex(value_of(line, "model"), &size);
@@ -324,7 +323,7 @@ static void open_model(drive_model *m, char *name, size_t room)
 int main(void)
 {
     size_t size, vectors = 0, files = 0;
-    drive_model m = { 0 };
+    drive_model m = {0};
     char name[64] = "", *end, *text = (char *)drive_read(SPINE, &size);
     if (text == NULL) {
         fprintf(stderr, "%s cannot be read; run this in the project's root\n", SPINE);

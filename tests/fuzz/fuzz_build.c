@@ -14,7 +14,8 @@ static void require_same_through_packed(const uint8_t *data, size_t size)
     isotok_error error;
     uint8_t *packed = NULL, *direct = NULL, *through = NULL;
     size_t packed_size, direct_size, through_size;
-    REQUIRE(build_source(data, size, ISOTOK_FORM_PACKED, &packed, &packed_size, &error) == ISOTOK_OK);
+    REQUIRE(build_source(data, size, ISOTOK_FORM_PACKED, &packed, &packed_size, &error) ==
+            ISOTOK_OK);
     REQUIRE(build_source(data, size, ISOTOK_FORM_BLOB, &direct, &direct_size, &error) == ISOTOK_OK);
     REQUIRE(build_source(packed, packed_size, ISOTOK_FORM_BLOB, &through, &through_size, &error) ==
             ISOTOK_OK);

@@ -20,7 +20,7 @@ static void check_ids(const drive_model *m, const drive_plan *plan, uint32_t fla
     size_t count = size / 2, wrong = count;
     guarded memory = guarded_copy(data, count * 4 <= size ? count * 4 : 0, 4);
     uint32_t *ids = aligned_memory(count * 4 + 4);
-    drive_plan easy = { 0 };
+    drive_plan easy = {0};
     drive_bytes a, b;
     isotok_error error;
     guarded_free(&memory);
@@ -50,7 +50,7 @@ static void check_pieces(const drive_model *m, const drive_plan *plan, const uin
                          size_t size)
 {
     size_t sizes[64], count = 0, used = 0;
-    drive_plan easy = { 0 };
+    drive_plan easy = {0};
     drive_bytes a, b;
     isotok_error error;
     while (count < 64 && used < size) {
@@ -73,9 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const drive_model *m = seed_model(data[0] % seed_model_count());
-    drive_plan plan = {
-        .capacity = data[1] % 16 + 1u, .part = data[2] % 5, .small = data[3] & 1
-    };
+    drive_plan plan = {.capacity = data[1] % 16 + 1u, .part = data[2] % 5, .small = data[3] & 1};
     if (data[3] & 2) {
         check_pieces(m, &plan, data + 4, size - 4);
     } else {

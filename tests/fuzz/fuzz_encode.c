@@ -11,7 +11,7 @@ static void check_count(const drive_model *m, const drive_plan *plan, const uint
                         size_t size, const drive_tokens *all, uint32_t limit)
 {
     isotok_error error;
-    isotok_encode_options options = { .size = sizeof options, .flags = ISOTOK_COUNT_ONLY };
+    isotok_encode_options options = {.size = sizeof options, .flags = ISOTOK_COUNT_ONLY};
     drive_tokens found;
     REQUIRE(drive_encode(m, plan, &options, text, size, &found, &error) == ISOTOK_OK);
     REQUIRE(found.counted == all->count);
@@ -30,18 +30,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const drive_model *m = seed_model(data[0] % seed_model_count());
-    drive_plan easy = { 0 };
-    drive_plan plan = {
-        .capacity = data[1] % 32 + 1u,
-        .part = data[2] == 0 ? 0 : data[2],
-        .small = data[3] & 1,
-        .move = (data[3] & 0x0E) == 0x0E && size < 200
-    };
-    isotok_encode_options options = {
-        .size = sizeof options,
-        .flags = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS,
-        .offset_unit = (data[3] >> 4) % 3u
-    };
+    drive_plan easy = {0};
+    drive_plan plan = {.capacity = data[1] % 32 + 1u,
+                       .part = data[2] == 0 ? 0 : data[2],
+                       .small = data[3] & 1,
+                       .move = (data[3] & 0x0E) == 0x0E && size < 200};
+    isotok_encode_options options = {.size = sizeof options,
+                                     .flags = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS,
+                                     .offset_unit = (data[3] >> 4) % 3u};
     isotok_error error;
     guarded text = guarded_copy(data + 4, size - 4, 1);
     drive_tokens a, b;

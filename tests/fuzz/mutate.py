@@ -123,6 +123,26 @@ def near_table(data: bytearray, generator: random.Random) -> None:
         data[at] = generator.choice([0, 1, 4, 0xFF, data[at] ^ 1, generator.randrange(256)])
 
 
+def link_back(data: bytearray, generator: random.Random) -> None:
+    """Lead nodes of a trie back to themselves, to the root or to each other: endless keys."""
+    from isotok._blob_gen import BlobView
+
+    sections = {each.name: each for each in BlobView(bytes(data)).sections()}
+    names = [name for name in ("trie", "trie", "user_trie") if name in sections]
+    if not names:
+        return
+    section = sections[generator.choice(names)]
+    links = list(struct.unpack_from(f"<{section.count * 2}I", data, section.offset))[::2]
+    inner = [slot for slot, link in enumerate(links) if slot > 255 and link >> 8]
+    for _ in range(generator.choice([1, 1, 3])):
+        slot = generator.choice(inner) if inner else generator.randrange(section.count)
+        label = links[slot] & 0xFF
+        base = generator.choice(
+            [slot ^ label, links[0] >> 8, links[generator.randrange(len(links))] >> 8]
+        )
+        struct.pack_into("<I", data, section.offset + 8 * slot, base << 8 | label)
+
+
 SAME_SIZE: tuple[Change, ...] = (flip_bits, set_word, set_word, copy_within)
 ANY_SIZE: tuple[Change, ...] = (cut, remove, insert)
 
@@ -132,8 +152,10 @@ def mutate_blob(blob: bytes, generator: random.Random) -> bytes:
     kind = generator.random()
     if kind < 0.15:
         generator.choice(ANY_SIZE)(data, generator)
-    elif kind < 0.40:
+    elif kind < 0.30:
         near_table(data, generator)
+    elif kind < 0.45:
+        link_back(data, generator)
     else:
         body = data[HEADER_SIZE:]
         generator.choice(SAME_SIZE)(body, generator)

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import isotok
-import numpy as np
 import pytest
 from isotok import cli
 from isotok.compile import compile_model
 from support import oracle
+from support.arrays import np
 from support.toy import byte_model, toy_model
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 
 import isotok
-import numpy as np
 import pytest
 from isotok import PieceType
+from support.arrays import np
 from support.toy import HELLO, WORLD, bare_model, byte_model, toy_model
 
 TEXTS = [

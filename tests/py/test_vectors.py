@@ -15,7 +15,7 @@ import isotok
 import isotok_reference
 import pytest
 from conftest import Opener, need
-from support import data, reasons
+from support import arrays, data, reasons
 
 Vector = dict[str, Any]
 
@@ -61,7 +61,8 @@ def check_encode(tok: isotok.Tokenizer, vector: Vector) -> None:
     ends = {"bos": options.get("add_bos", False), "eos": options.get("add_eos", False)}
     found = tok.encode_with_offsets(text, unit="byte", **ends)
     assert tok.encode(text, **ends) == found.ids == vector["ids"]
-    assert tok.encode_to_numpy(text, **ends).tolist() == vector["ids"]
+    if arrays.INSTALLED:
+        assert tok.encode_to_numpy(text, **ends).tolist() == vector["ids"]
     assert tok.count(text, **ends) == len(vector["ids"])
     if "begin" in vector:
         assert found.offsets == list(zip(vector["begin"], vector["end"], strict=True))
@@ -99,10 +100,9 @@ def check_piece_to_id(tok: isotok.Tokenizer, vector: Vector) -> None:
 
 
 def check_encode_long(tok: isotok.Tokenizer, vector: Vector) -> None:
-    ids = tok.encode_to_numpy(text_of(vector))
+    ids = tok.encode(text_of(vector))
     assert len(ids) == vector["num_ids"]
-    found = hashlib.sha256(ids.astype("<i4").tobytes()).hexdigest()
-    assert found == vector["sha256_of_le_int32"]
+    assert digest(ids) == vector["sha256_of_le_int32"]
 
 
 def check_error(tok: isotok.Tokenizer, vector: Vector) -> None:

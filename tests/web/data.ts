@@ -30,7 +30,10 @@ export function corpus(name: string): string | undefined {
   return bytes && new TextDecoder().decode(bytes);
 }
 
-export const REASON = "the data is not here; set ISOTOK_DATA to the data folder";
+/** Skips the test, and says why, if what it needs is not here. */
+export function need<T>(context: { skip(note: string): never }, value: T | undefined): T {
+  return value ?? context.skip("the data is not here; set ISOTOK_DATA to the data folder");
+}
 
 const FIXTURES = join(ROOT, "build/web/fixtures");
 

@@ -56,6 +56,17 @@ def all_texts() -> Iterator[tuple[str, str]]:
             continue
 
 
+def broken_blob(model: bytes) -> bytes:
+    """A blob that nobody may trust: the root of its trie leads out of all memory."""
+    from isotok._blob_gen import BlobView
+    from isotok.compile import compile_model
+
+    blob = bytearray(compile_model(model))
+    trie = next(each for each in BlobView(blob).sections() if each.name == "trie")
+    blob[trie.offset + 1 : trie.offset + 4] = b"\xff\xff\xff"
+    return bytes(blob)
+
+
 def own_offsets(model: bytes, text: str) -> tuple[list[int], list[tuple[int, int]]]:
     import isotok
 
@@ -92,6 +103,7 @@ def main() -> None:
     }
     for name, model in models.items():
         (folder / f"{name}.model").write_bytes(model)
+    (folder / "broken.isotok").write_bytes(broken_blob(models["toy"]))
     models |= {name: (data.VECTOR_MODELS / f"{name}.model").read_bytes() for name in OWN}
     for name in REAL:
         path = data.models_dir() / f"{name}.model"

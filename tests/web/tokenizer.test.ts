@@ -1,8 +1,8 @@
 /** The methods, on a model whose ids can be spelled out. */
 
 import { Tokenizer, TokenizerError } from "isotok";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { corpus, fixture, realModel, sameNumbers } from "./data.js";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { corpus, fixture, need, realModel, sameNumbers } from "./data.js";
 
 /** <unk> 0, <s> 1, </s> 2, ▁hello 3, ▁world 4, ▁ 5, ld 6, then h e l o w r d from 7 on. */
 let toy: Tokenizer;
@@ -165,14 +165,59 @@ describe("batches", () => {
     expect(ids.length).toBe(at);
   });
 
-  test("more ids than bytes: U+FDFA in a model that spells it out", async () => {
-    const model = realModel("sp_test_model.model");
-    if (model === undefined) return;
-    const tokenizer = await Tokenizer.load(model);
+  test("more ids than bytes: U+FDFA in a model that spells it out", async (context) => {
+    const tokenizer = await Tokenizer.load(need(context, realModel("sp_test_model.model")));
     const texts = Array.from({ length: 12 }, () => "\ufdfa".repeat(6_000));
     const { ids, ends } = tokenizer.encodeBatch(texts);
     expect([...ends]).toEqual(texts.map((_, i) => (i + 1) * (ids.length / 12)));
     sameNumbers(ids.subarray(0, ends[0]), tokenizer.encode(texts[0] as string));
+    tokenizer.dispose();
+  });
+});
+
+/** Names of the functions that a tokenizer calls from now on. */
+async function withCalls(model: Uint8Array): Promise<{ tokenizer: Tokenizer; calls: string[] }> {
+  const calls: string[] = [];
+  const real = WebAssembly.instantiate;
+  const spy = vi.spyOn(WebAssembly, "instantiate").mockImplementation((async (
+    module: WebAssembly.Module,
+    imports: WebAssembly.Imports,
+  ) => {
+    const { exports } = await real(module, imports);
+    const counted = Object.entries(exports).map(([name, value]) => {
+      if (typeof value !== "function") return [name, value];
+      return [name, (...values: unknown[]) => calls.push(name) && value(...values)];
+    });
+    return { exports: Object.fromEntries(counted) };
+  }) as never);
+  const tokenizer = await Tokenizer.load(model);
+  spy.mockRestore();
+  calls.length = 0;
+  return { tokenizer, calls };
+}
+
+describe("crossings into wasm", () => {
+  test("10,000 short texts are one", async () => {
+    const { tokenizer, calls } = await withCalls(fixture("toy.model"));
+    const texts = Array.from({ length: 10_000 }, (_, i) => (i % 2 ? "hello world" : "hello"));
+    expect(tokenizer.countBatch(texts)[9_999]).toBe(2);
+    expect(calls).toEqual(["isotok_encode_batch"]);
+    expect(tokenizer.encodeBatch(texts).ids.length).toBe(15_000);
+    expect(calls.length).toBe(2);
+    tokenizer.dispose();
+  });
+
+  test("one text is two, with a count or offsets too", async () => {
+    const { tokenizer, calls } = await withCalls(fixture("toy.model"));
+    for (const run of [
+      () => tokenizer.encode("hello"),
+      () => tokenizer.count("hello"),
+      () => tokenizer.encodeWithOffsets("hello"),
+    ]) {
+      calls.length = 0;
+      run();
+      expect(calls).toEqual(["isotok_encode_begin", "isotok_encode_step"]);
+    }
     tokenizer.dispose();
   });
 });

@@ -2,16 +2,33 @@
  * Builds the package: dist/ from src/ and the two wasm modules.
  *
  *     node scripts/build.mjs [folder of the modules, by default ../build/wasm]
+ *
+ * tsc checks the types and writes the declarations; esbuild joins the scripts, so that an
+ * import reads few files. What entry points share is in chunks: classes are the same in all.
  */
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 
 const web = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = resolve(process.argv[2] ?? join(web, "../build/wasm"));
-const dist = join(web, "dist");
+/** Built beside dist/, which it replaces at the end: others may be reading that. */
+const dist = join(web, "dist.new");
+
+const ENTRIES = [
+  "index",
+  "node",
+  "edge",
+  "edge_light",
+  "inline",
+  "worker",
+  "worker_main",
+  "worker_node",
+  "worker_main_node",
+];
 
 function fail(message) {
   console.error(`build.mjs: ${message}`);
@@ -26,34 +43,62 @@ function version() {
   return wanted;
 }
 
-function compile() {
-  const tsc = join(web, "node_modules/typescript/bin/tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-p", web], { stdio: "inherit" });
-  if (status !== 0) fail("tsc found errors");
+function readModule(name) {
+  const path = join(modules, name);
+  if (!existsSync(path)) fail(`${path} is missing; run ./build.sh build wasm`);
+  return readFileSync(path);
 }
 
-function writeVersion(text) {
-  writeFileSync(join(dist, "version_gen.js"), `export const VERSION = "${text}";\n`);
+function declarations() {
+  const tsc = join(web, "node_modules/typescript/bin/tsc");
+  const flags = ["-p", web, "--emitDeclarationOnly", "--outDir", dist];
+  const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: "inherit" });
+  if (status !== 0) fail("tsc found errors");
+  // Declarations that are written by hand, for the scripts that are made here.
   copyFileSync(join(web, "src/version_gen.d.ts"), join(dist, "version_gen.d.ts"));
 }
 
-function addModules() {
-  for (const [name, inline] of [
-    ["isotok.wasm", "inline_gen.js"],
-    ["isotok-build.wasm", "inline_build_gen.js"],
-  ]) {
-    const path = join(modules, name);
-    if (!existsSync(path)) fail(`${path} is missing; run ./build.sh build wasm`);
-    writeFileSync(join(dist, name), readFileSync(path)); // not its mode: it is no program
-    const base64 = readFileSync(path).toString("base64");
-    writeFileSync(join(dist, inline), `export default "${base64}";\n`);
-  }
+/** Scripts that hold the version and the modules. */
+const generated = {
+  name: "generated",
+  setup({ onLoad, onResolve }) {
+    const contents = {
+      "./version_gen.js": () => `export const VERSION = ${JSON.stringify(version())};`,
+      "./inline_gen.js": () => base64("isotok.wasm"),
+      "./inline_build_gen.js": () => base64("isotok-build.wasm"),
+    };
+    const base64 = (name) => `export default "${readModule(name).toString("base64")}";`;
+    onResolve({ filter: /(version|inline|inline_build)_gen\.js$/ }, ({ path }) => ({
+      path: path.replace("../", "./"),
+      namespace: "generated",
+    }));
+    onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: contents[path]() }));
+  },
+};
+
+async function scripts() {
+  await build({
+    entryPoints: ENTRIES.map((name) => join(web, "src", `${name}.ts`)),
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    external: ["node:*", "*.wasm", "*.wasm?module"],
+    chunkNames: "[name]-[hash]",
+    plugins: [generated],
+    logLevel: "warning",
+  });
 }
 
-const text = version();
+version();
 rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist);
-compile();
-writeVersion(text);
-addModules();
+declarations();
+await scripts();
+for (const name of ["isotok.wasm", "isotok-build.wasm"]) {
+  writeFileSync(join(dist, name), readModule(name)); // not its mode: it is no program
+}
 copyFileSync(join(web, "../LICENSE"), join(web, "LICENSE"));
+rmSync(join(web, "dist"), { recursive: true, force: true });
+renameSync(dist, join(web, "dist"));

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Token ids to text, at once or as they come. */
 
 import { disposedError, makeDisposable } from "./dispose.js";

@@ -186,6 +186,7 @@ function encodeLaidOut(model: ModelInstance, count: number, flags: number): Batc
   model.writeOptions(flags, 0, abi.UNIT_BYTE);
   model.writeOutput(1);
   memory.setWord(at.second, 0); // texts done
+  memory.setWord(at.output + abi.OUTPUT_COUNT, 0);
   try {
     for (;;) {
       const status = machine.call(

@@ -83,6 +83,8 @@ export class ModelInstance {
   #session: Session;
   /** Flags, limit and unit in the options struct. */
   #options: readonly number[] = [];
+  /** Columns in the output struct. */
+  #columns = 0;
 
   /** Opens the blob that lies at the machine's heap base. */
   constructor(machine: Machine, blobSize: number, verify: number) {
@@ -141,6 +143,7 @@ export class ModelInstance {
     machine.memory.reserve(this.at.end);
     machine.memory.setWindow(this.at.text);
     this.#options = [];
+    this.#columns = 0;
     return this.#newSession(this.at.home, this.#sessionSize);
   }
 
@@ -213,7 +216,7 @@ export class ModelInstance {
   #renew(old: Machine): void {
     const { at } = this;
     try {
-      const machine = new Machine(old.module);
+      const machine = new Machine(old.module, "isotok_name");
       machine.memory.reserve(at.end);
       machine.memory.adopt(at.blob, old.memory, at.blob, this.#blobSize);
       open(machine, at, this.#blobSize, abi.VERIFY_TRUSTED); // the old one verified it
@@ -249,13 +252,14 @@ export class ModelInstance {
 
   /** Divides the results into columns of words: ids, begin, end and so on. */
   writeOutput(columns: number): void {
+    if (columns === this.#columns) return;
     const { memory } = this.machine;
     const at = this.at.output;
     for (let i = 0; i < 5; i++) {
       memory.setWord(at + abi.OUTPUT_IDS + 4 * i, i < columns ? this.column(i, columns) : 0);
     }
     memory.setWord(at + abi.OUTPUT_CAPACITY, Math.floor(RESULT_WORDS / columns));
-    memory.setWord(at + abi.OUTPUT_COUNT, 0);
+    this.#columns = columns;
   }
 
   /** Where a column of the results begins. */

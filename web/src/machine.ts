@@ -7,29 +7,31 @@ import { type Address, Memory } from "./memory.js";
 /** Exports are functions of int32; pointers come back signed. */
 type Exports = Readonly<Record<string, (...values: number[]) => number>>;
 
+type NameFunction = "isotok_name" | "isotok_build_name";
+
 export class Machine {
   readonly module: WebAssembly.Module;
   readonly memory: Memory;
   readonly #exports: Exports;
-  readonly #name: string;
+  readonly #name: NameFunction;
   #trap = "";
 
-  constructor(module: WebAssembly.Module, instance?: WebAssembly.Instance) {
-    const { exports } = instance ?? instantiate(module);
-    if (!(exports["memory"] instanceof WebAssembly.Memory)) throw notOurs();
+  /** @param name The function that tells which of our two modules it is. */
+  constructor(module: WebAssembly.Module, name: NameFunction, instance = instantiate(module)) {
+    const { exports } = instance;
+    if (!(exports["memory"] instanceof WebAssembly.Memory && name in exports)) throw notOurs();
     this.module = module;
     this.memory = new Memory(exports["memory"]);
     this.#exports = exports as unknown as Exports;
-    this.#name = "isotok_name" in exports ? "isotok_name" : "isotok_build_name";
-    if (!("isotok_heap_base" in exports && this.#name in exports)) throw notOurs();
+    this.#name = name;
     if ("_initialize" in exports) this.call("_initialize");
     this.#checkAbi();
   }
 
   /** Instantiates without blocking. */
-  static async create(module: WebAssembly.Module): Promise<Machine> {
+  static async create(module: WebAssembly.Module, name: NameFunction): Promise<Machine> {
     try {
-      return new Machine(module, await WebAssembly.instantiate(module, {}));
+      return new Machine(module, name, await WebAssembly.instantiate(module, {}));
     } catch (error) {
       throw error instanceof TokenizerError ? error : instanceError(error);
     }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Tokenizers that live in a worker: the same methods, as promises. */
 
 import {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The class `Tokenizer`: the same in every environment but for what loads it. */
 
 import {

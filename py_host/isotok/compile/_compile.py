@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from isotok import _layout_gen as abi
-from isotok._backend import Limits, choose, limits_of, need_wasmtime
+from isotok._backend import Limits, choose, limits_of, need_engine
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def compile_model(
     form: Form = "blob",
     *,
     backend: Literal["auto", "native", "wasm"] = "auto",
-    limits: Limits | dict[str, int] | None = None,
+    limits: Limits | Mapping[str, int | None] | None = None,
 ) -> bytes:
     """Compile a model file in memory.
 
@@ -62,7 +63,7 @@ def compile_buffer(
     form: str,
     *,
     backend: str = "auto",
-    limits: Limits | dict[str, int] | None = None,
+    limits: Limits | Mapping[str, int | None] | None = None,
 ) -> Buffer:
     """Compile without the last copy; natively the result is 64-aligned memory."""
     if form not in _FORMS:
@@ -72,7 +73,7 @@ def compile_buffer(
         from isotok import _native
 
         return _native.compile(source, abi.SOURCE_AUTO, _FORMS[form])
-    need_wasmtime()
+    need_engine(limits)
     from isotok.compile._wasm import compile_in_wasm
 
     return compile_in_wasm(source, _FORMS[form], limits)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
 from isotok._backend import Limits
-from isotok._wasmtime import WasmtimeMachine
+from isotok._machine import new_machine
 from isotok.errors import make_error
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class _Job:
 
     def __init__(self, source: Buffer, limits: Limits | None) -> None:
         self.source = memoryview(source).cast("B")
-        self.machine = WasmtimeMachine("isotok-build.wasm", limits)
+        self.machine = new_machine("isotok-build.wasm", limits)
         function = self.machine.function
         self.structs = -(-function("isotok_heap_base")() // 64) * 64
         self.text = self.structs + _STRUCTS
@@ -40,12 +40,12 @@ class _Job:
     def need(self) -> int:
         """Read `isotok_error.need`."""
         at = self.structs + abi.ERROR_NEED
-        return struct.unpack_from("<Q", self.machine.view, at)[0]
+        return struct.unpack("<Q", self.machine.view[at : at + 8])[0]
 
     def raise_error(self, status: int) -> None:
         """Raise the exception for the error struct."""
-        fields = struct.unpack_from(abi.ERROR_FORMAT, self.machine.view, self.structs)
-        _, _, what, index, offset, need = fields
+        view = self.machine.view[self.structs : self.structs + abi.SIZEOF_ERROR]
+        _, _, what, index, offset, need = struct.unpack(abi.ERROR_FORMAT, view)
         texts = (self._name(abi.NAME_STATUS, status), self._name(abi.NAME_WHAT, what))
         raise make_error(status, texts[0], what, texts[1], index, offset, need, "source")
 

@@ -32,7 +32,7 @@ export async function build(
   bytes: PeekedBytes,
   form: Form,
 ): Promise<Built> {
-  const machine = await Machine.create(module);
+  const machine = await Machine.create(module, "isotok_build_name");
   const structs = machine.heapBase;
   const size = await bytes.into(machine.memory, structs + STRUCTS_SIZE);
   return new Job(machine, structs, size).run(FORMS[form]);

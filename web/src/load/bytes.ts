@@ -51,7 +51,7 @@ export async function bytesOf(
 }
 
 /** Also for buffers of other realms. */
-function isArrayBuffer(source: unknown): source is ArrayBuffer {
+export function isArrayBuffer(source: unknown): source is ArrayBuffer {
   return Object.prototype.toString.call(source) === "[object ArrayBuffer]";
 }
 

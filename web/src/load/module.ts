@@ -1,6 +1,7 @@
 /** WebAssembly modules from whatever they come from. */
 
 import { reasonOf, TokenizerError } from "../errors.js";
+import { isArrayBuffer, sourceError } from "./bytes.js";
 
 /** `isotok.wasm` or `isotok-build.wasm`: an address, a response, bytes, or compiled. */
 export type WasmSource =
@@ -29,7 +30,9 @@ export async function moduleOf(
   const key = String(found);
   let module = compiled.get(key);
   if (module === undefined) {
-    module = read(found).then(compile);
+    module = read(found).then(compile, (error) => {
+      throw sourceError(key, `the module cannot be read (${reasonOf(error)})`, error);
+    });
     compiled.set(key, module);
     module.catch(() => compiled.delete(key));
   }
@@ -39,16 +42,17 @@ export async function moduleOf(
 async function compile(source: Exclude<WasmSource, string | URL>): Promise<WebAssembly.Module> {
   if (isModule(source)) return source;
   try {
-    if (typeof Response !== "undefined" && source instanceof Response) {
-      return await compileResponse(source);
-    }
-    return await WebAssembly.compile(source as BufferSource);
+    // Bytes first: in Node, to mention Response takes 30 ms.
+    const isBytes = ArrayBuffer.isView(source) || isArrayBuffer(source);
+    if (isBytes) return await WebAssembly.compile(source as BufferSource);
+    return await compileResponse(source as Response);
   } catch (error) {
     throw moduleError(error);
   }
 }
 
 async function compileResponse(response: Response): Promise<WebAssembly.Module> {
+  if (!("headers" in response)) throw new Error("it is no module, bytes or response");
   if (!response.ok) throw new Error(`${response.url}: the server answered ${response.status}`);
   const type = response.headers.get("content-type")?.split(";")[0]?.trim();
   if (type === "application/wasm" && WebAssembly.compileStreaming !== undefined) {

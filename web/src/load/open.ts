@@ -68,7 +68,7 @@ export async function openModel(
   module.catch(() => {});
   const bytes = await peek(platform, source);
   try {
-    const machine = await Machine.create(await module);
+    const machine = await Machine.create(await module, "isotok_name");
     if (kindOf(bytes.head) === "blob") return await openBlob(machine, bytes, level);
     return await openForeign(platform, machine, bytes, level, options);
   } catch (error) {
@@ -138,7 +138,11 @@ async function openStored(
   const response = await cache?.get();
   if (response === undefined) return undefined;
   try {
-    return await openBlob(await Machine.create(module), await peek(platform, response), level);
+    return await openBlob(
+      await Machine.create(module, "isotok_name"),
+      await peek(platform, response),
+      level,
+    );
   } catch (error) {
     if (error instanceof TokenizerError && error.code === "E_TOO_LARGE") throw error;
     await cache?.delete();

@@ -1,0 +1,70 @@
+"""A sample of `./build.sh test full`'s hostile files: mutated models, tries with loops."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import isotok
+import pytest
+from isotok.compile import compile_model
+from support import data
+from support.models import BPE, CHAR, UNIGRAM
+
+sys.path.insert(0, str(data.ROOT / "tests/fuzz"))
+sys.path.insert(0, str(data.ROOT))
+
+import mutate
+import run as fuzz_run
+
+from tests.full import hostile
+
+COUNT = 600
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[mutate.Mutant]:
+    return list(mutate.mutants(COUNT, 7, mutate.own_models()))
+
+
+def check(result: mutate.Result) -> None:
+    assert not result.problems
+    assert result.past_header > COUNT // 4
+    assert result.accepted > COUNT // 10
+    assert len(result.refused) > 10
+
+
+def test_mutants_native(sample: list[mutate.Mutant]) -> None:
+    """Under ASan and UBSan, between guard pages."""
+    if shutil.which(fuzz_run.CLANG) is None:
+        pytest.skip(f"{fuzz_run.CLANG} is not installed; run ./build.sh setup")
+    check(mutate.run_native(sample))
+
+
+def test_mutants_wasm(sample: list[mutate.Mutant]) -> None:
+    check(mutate.run_wasm(sample))
+
+
+def test_mutants_are_repeatable(sample: list[mutate.Mutant]) -> None:
+    assert list(mutate.mutants(20, 7, mutate.own_models())) == sample[:20]
+
+
+@pytest.mark.parametrize("algorithm", [UNIGRAM, BPE, CHAR])
+def test_loop_ends(algorithm: int, backend: str) -> None:
+    """A trie whose node is its own child: every walk ends at max_piece_bytes."""
+    honest = compile_model(hostile.runs(algorithm))
+    looping = isotok.load(hostile.with_loop(honest, "trie"), backend=backend)
+    text = b"a" * 20_000
+    ids = looping.encode(text)
+    assert ids
+    assert looping.encode_with_offsets(text, unit="byte").offsets[-1][1] == len(text)
+    with pytest.raises(isotok.TokenizerError):
+        isotok.load(hostile.with_loop(honest, "trie"), verify="full", backend=backend)
+
+
+def test_kept_inputs() -> None:
+    """Inputs of failures that were found once (tests/fuzz/crashes) are whole files."""
+    folder = data.ROOT / "tests/fuzz/crashes"
+    kept: list[Path] = sorted(folder.glob("*")) if folder.exists() else []
+    assert all(path.name.split("-")[0] in fuzz_run.TARGETS for path in kept)

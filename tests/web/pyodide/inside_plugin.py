@@ -1,0 +1,83 @@
+"""A pytest plugin for the run inside Pyodide: what does not apply there, and why.
+
+Pyodide has one back end, one process, one thread and no numpy of its own. A test that needs
+another is not applicable; it shows that by the error that Python or isotok then raises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+RESULT: dict[str, Any] = {}
+
+ERRORS = {
+    "emscripten does not support processes": "starts processes",
+    "Function not implemented": "starts processes",
+    "/proc/self/status": "looks into /proc",
+    "can't start new thread": "starts threads",
+    "JavaScript cannot limit the time of a call": "limits the time of a call",
+    "arrays need numpy": "needs numpy",
+    "No module named 'numpy'": "needs numpy",
+    "backend: native is not installed": "compares with the native back end",
+    "No module named 'wasmtime'": "about wasmtime",
+}
+DEEP = "the reference's trie is too deep for the stack of JavaScript"
+TESTS = {
+    "test_every_piece[wasm-uni_long]": DEEP,
+    "test_files[wasm-piece of 7,999 bytes]": DEEP,
+    "test_reference": "about the reference",
+    "test_as_made": "about the reference",
+    "test_files_in_sentencepiece": "about the reference",
+    "test_demo": "compares with the native back end",
+}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the native back end, which is not here, and what the table says."""
+    native = [item for item in items if _parameter(item) == "native"]
+    config.hook.pytest_deselected(items=native)
+    items[:] = [item for item in items if _parameter(item) != "native"]
+    for item in items:
+        reason = TESTS.get(item.name) or TESTS.get(item.name.partition("[")[0])
+        if reason is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _parameter(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get("backend")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed and call.excinfo is not None:
+        reason = _reason(call.excinfo.value)
+        if reason is not None:
+            report.outcome = "skipped"
+            report.longrepr = (str(item.path), 0, f"Skipped: {reason}")
+    return report
+
+
+def _reason(error: BaseException | None) -> str | None:
+    while error is not None:
+        for text, reason in ERRORS.items():
+            if text in str(error):
+                return reason
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Keep what the host of the tests adds up."""
+    stats = terminalreporter.stats
+    skipped = [report.longrepr[2] for report in stats.get("skipped", [])]
+    RESULT["passed"] = len(stats.get("passed", []))
+    RESULT["failed"] = len(stats.get("failed", [])) + len(stats.get("error", []))
+    RESULT["not_applicable"] = Counter(reason.removeprefix("Skipped: ") for reason in skipped)

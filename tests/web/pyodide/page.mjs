@@ -1,0 +1,26 @@
+/** What the tests call on a page: the same task on its own thread or in a worker. */
+
+import { runHere } from "./browser.mjs";
+
+globalThis.runOnPage = runHere;
+
+globalThis.runInWorker = (task) =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }) => {
+      worker.terminate();
+      if (data.error === undefined) resolve(data.report);
+      else reject(new Error(data.error));
+    };
+    worker.onerror = (event) => reject(new Error(`worker: ${event.message}`));
+    worker.postMessage(task);
+  });
+
+/** Program text from a string: what a strict page forbids. */
+globalThis.mayEvaluate = () => {
+  try {
+    return new Function("return true")();
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,42 @@
+/**
+ * The steps of a test in Pyodide: the same in Node, on a page and in a worker.
+ *
+ * `host` brings what differs: `loadPyodide`, its options, and `read(name)` for files of the
+ * folder that prepare.py has filled.
+ */
+
+const QUIET = { messageCallback: () => {} };
+
+/** Starts Pyodide and installs isotok: from a file, by its name in the lock file, or by micropip. */
+export async function start(host, { way, wheel, url, env = {} }) {
+  const begin = performance.now();
+  const py = await host.loadPyodide({ ...host.options, env: { HOME: "/home/pyodide", ...env } });
+  const loaded = performance.now();
+  if (way === "file") await py.loadPackage(host.wheel ?? url, QUIET);
+  else if (way === "name") await py.loadPackage("isotok", QUIET);
+  else if (way === "micropip") {
+    await py.loadPackage("micropip", QUIET);
+    await py.pyimport("micropip").install(url);
+  } else throw new Error(`unknown way ${way} to install ${wheel}`);
+  const installed = performance.now();
+  return { py, seconds: { pyodide: (loaded - begin) / 1000, isotok: (installed - loaded) / 1000 } };
+}
+
+/** Runs a Python file of ours, which leaves a function `main`: JSON in, JSON out. */
+export async function call(py, source, argument) {
+  const scope = py.toPy({ __name__: "inside" });
+  await py.runPythonAsync(source, { globals: scope });
+  const result = scope.get("main")(JSON.stringify(argument));
+  return JSON.parse(result);
+}
+
+/** One test: `task.python` is the file to run, `task.argument` what it gets. */
+export async function run(host, task) {
+  const { py, seconds } = await start(host, task);
+  if (task.files) {
+    for (const name of task.wheels ?? []) py.unpackArchive(await host.read(name), "wheel");
+    py.unpackArchive(await host.read(task.files), "zip", { extractDir: "/" });
+  }
+  const source = new TextDecoder().decode(await host.read(task.python));
+  return { seconds, version: py.version, result: await call(py, source, task.argument) };
+}

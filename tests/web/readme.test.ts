@@ -1,0 +1,55 @@
+/** The examples of web/README.md do what they say. */
+
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Tokenizer } from "isotok";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fixture, ROOT } from "./data.js";
+
+const page = readFileSync(join(ROOT, "web/README.md"), "utf8");
+const examples = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code]) => code as string);
+const run = promisify(execFile);
+let folder: string;
+
+/** A folder as a user has it: the package installed, and two models. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "isotok-readme-"));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(join(ROOT, "web"), join(folder, "node_modules/isotok"));
+  writeFileSync(join(folder, "tokenizer.model"), fixture("toy_bytes.model"));
+  writeFileSync(join(folder, "model.isotok"), await Tokenizer.compile(fixture("toy_bytes.model")));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What comments behind `console.log` say; several results of a loop stand in one. */
+function expectedOutput(code: string): string[] {
+  return [...code.matchAll(/console\.log\(.*\);(?: \/\/ (.*))?$/gm)].map(([line, text]) => {
+    if (text === undefined) throw new Error(`no output beside: ${line}`);
+    return text;
+  });
+}
+
+describe("examples of README.md", () => {
+  test("there are some", () => expect(examples.length).toBeGreaterThan(9));
+
+  test.each(
+    examples.map((code, i) => [i, code.split("\n").find((l) => l.startsWith("con")), code]),
+  )(
+    "%i: %s",
+    async (i, _, code) => {
+      const path = join(folder, `example${i}.mjs`);
+      writeFileSync(path, code as string);
+      const { stdout } = await run(process.execPath, [path], { cwd: folder });
+      // Where the output of a loop stands in one line, lines are words.
+      const words = (text: string) => text.split(/\s+/).filter((word) => word !== "");
+      const expected = expectedOutput(code as string);
+      expect(expected.length).toBeGreaterThan(0);
+      expect(words(stdout)).toEqual(words(expected.join("\n")));
+    },
+    30_000,
+  );
+});

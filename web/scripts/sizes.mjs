@@ -1,0 +1,101 @@
+/**
+ * Prints what a page downloads, and holds it to the limits.
+ *
+ *     node scripts/sizes.mjs           print, fail if a limit is passed
+ *     node scripts/sizes.mjs --readme  write the table into README.md too
+ *     node scripts/sizes.mjs --check   fail if README.md says something else (by > 5 %)
+ */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const web = dirname(dirname(fileURLToPath(import.meta.url)));
+const readme = join(web, "README.md");
+const KB = 1024;
+
+async function bundle(entry) {
+  const { outputFiles } = await build({
+    entryPoints: [join(web, "dist", entry)],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    write: false,
+  });
+  return outputFiles[0].contents;
+}
+
+function measure(name, bytes, limits = {}) {
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+  return {
+    name,
+    raw: bytes.length,
+    gzip: gzipSync(bytes, { level: 9 }).length,
+    brotli: brotliCompressSync(bytes, quality).length,
+    limits,
+  };
+}
+
+async function rows() {
+  const script = measure("script, minified", await bundle("index.js"));
+  const wasm = measure("`isotok.wasm`", readFileSync(join(web, "dist/isotok.wasm")));
+  const both = {
+    name: "**both**",
+    raw: script.raw + wasm.raw,
+    gzip: script.gzip + wasm.gzip,
+    brotli: script.brotli + wasm.brotli,
+    limits: { gzip: 45 * KB },
+  };
+  const compiler = readFileSync(join(web, "dist/isotok-build.wasm"));
+  return [
+    script,
+    wasm,
+    both,
+    measure("`isotok-build.wasm`, for `.model` files", compiler, { raw: 256 * KB }),
+    measure("`isotok/inline`, both modules inside", await bundle("inline.js")),
+    measure("`isotok/worker`", await bundle("worker.js")),
+  ];
+}
+
+const kilobytes = (bytes) => (bytes / KB).toFixed(1);
+const line = (cells) => `| ${cells.join(" | ")} |`;
+
+function table(all) {
+  const body = all.map((row) =>
+    line([row.name, kilobytes(row.raw), kilobytes(row.gzip), kilobytes(row.brotli)]),
+  );
+  return [line(["KB", "raw", "gzip", "brotli"]), "|---|--:|--:|--:|", ...body].join("\n");
+}
+
+function problems(all) {
+  return all.flatMap((row) =>
+    Object.entries(row.limits)
+      .filter(([kind, limit]) => row[kind] > limit)
+      .map(([kind, limit]) => `${row.name}: ${row[kind]} bytes ${kind}, the limit is ${limit}`),
+  );
+}
+
+const MARKED = /(<!-- sizes -->\n)[\s\S]*?(\n<!-- \/sizes -->)/;
+
+/** Whether the numbers of two tables are about the same. */
+function alike(left, right) {
+  const numbers = (text) => [...text.matchAll(/ ([\d.]+) \|/g)].map(([, number]) => Number(number));
+  const [ours, theirs] = [numbers(left), numbers(right)];
+  if (ours.length !== theirs.length) return false;
+  return ours.every((number, i) => Math.abs(number - theirs[i]) <= Math.max(0.05 * number, 0.15));
+}
+
+const all = await rows();
+const text = table(all);
+console.log(text);
+const wrong = problems(all);
+const page = readFileSync(readme, "utf8");
+if (process.argv.includes("--readme")) {
+  writeFileSync(readme, page.replace(MARKED, `$1${text}$2`));
+} else if (process.argv.includes("--check") && !alike(text, MARKED.exec(page)?.[0] ?? "")) {
+  wrong.push("README.md has other sizes; fix: npm run sizes -- --readme");
+}
+for (const problem of wrong) console.error(`sizes.mjs: ${problem}`);
+process.exitCode = wrong.length > 0 ? 1 : 0;
