@@ -50,7 +50,7 @@ static isotok_status check_scalars(const struct check *c)
     /* an ill-formed byte becomes U+FFFD, a space U+2581: three bytes each */
     if (b->max_expansion < 3 || b->max_expansion > ISOTOK_MAX_EXPANSION)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
-    if (b->max_key_bytes < 4 || b->max_key_bytes > 0xFFFFu)
+    if (b->max_key_bytes < 4 || b->max_key_bytes > ISOTOK_MAX_PIECE)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_KEY_BYTES, NULL);
     return ISOTOK_OK;
 }
