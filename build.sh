@@ -15,6 +15,8 @@ source tools/setup.sh
 source tools/compile.sh
 # shellcheck source=tools/web.sh
 source tools/web.sh
+# shellcheck source=tools/playground.sh
+source tools/playground.sh
 
 usage() {
     cat <<'TEXT'
@@ -22,7 +24,8 @@ usage: ./build.sh VERB [ARGUMENT …]
 
   setup                 install what is missing: Debian packages, .venv
   gen [--check]         write the generated files (or only compare)
-  build [PART …]        native, wasm, wasm-second, py, web; without PART: native wasm py
+  build [PART …]        native, wasm, wasm-second, py, web, playground; without
+                        PART: native wasm py
   build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
   check                 formatters, linters, types, layers, generated files; < 20 s
   test [NAME …]         all that CI runs, or the named parts (test --list)
@@ -90,8 +93,10 @@ build_parts() { # part…
             ;;
         py) build_py ;;
         web) build_web ;;
+        playground) build_playground ;;
+        playground-tests) build_playground_tests ;;
         *)
-            echo "build.sh: unknown part $part (native wasm wasm-second py web)" >&2
+            echo "build.sh: unknown part $part (native wasm wasm-second py web playground)" >&2
             return 2
             ;;
         esac

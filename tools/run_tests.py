@@ -93,6 +93,10 @@ PARTS: dict[str, list[list[str]]] = {
         [sys.executable, "tests/web/make_fixtures.py"],
         ["npm", "--prefix", "web", "--silent", "test"],
     ],
+    "playground": [
+        build("native", "py", "playground", "playground-tests"),
+        pytest("tests/web/test_playground.py"),
+    ],
     "wheel": [build("py"), [sys.executable, "tools/check_wheel.py"]],
     "typing": [[sys.executable, "-m", "mypy", "tests/typing"], ["pyright", "tests/typing"]],
 }

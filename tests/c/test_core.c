@@ -176,6 +176,8 @@ static void test_pieces(void)
     isotok_info info = {.size = 8};
     open_fixture(&f, "uni_ties");
     CHECK(isotok_model_info(f.m.model, &info) == ISOTOK_E_ABI);
+    CHECK(isotok_model_info(f.m.model, NULL) == ISOTOK_E_ARGUMENT);
+    CHECK(isotok_piece_get(f.m.model, 3, NULL) == ISOTOK_E_ARGUMENT);
     CHECK(f.m.info.vocab_size == 11 && f.m.info.algorithm == ISOTOK_UNIGRAM);
     CHECK(f.m.info.unk == 0 && f.m.info.bos == 1 && f.m.info.eos == 2);
     CHECK(f.m.info.pad == ISOTOK_NO_TOKEN);
@@ -208,12 +210,14 @@ static void test_session_arguments(void)
     CHECK(isotok_session_init(f.m.model, memory + 8, least, &s, &e) == ISOTOK_E_ALIGNMENT);
     CHECK(isotok_session_init(f.m.model, NULL, least, &s, &e) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_session_init(NULL, memory, least, &s, &e) == ISOTOK_E_ARGUMENT);
+    CHECK(isotok_session_init(f.m.model, memory, least, NULL, &e) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_session_init(f.m.model, memory, least - 1, &s, NULL) == ISOTOK_E_ARGUMENT);
 
     CHECK(isotok_session_init(f.m.model, memory, least, &s, &e) == ISOTOK_OK);
     uint8_t *other = aligned_memory(least);
     CHECK(isotok_session_move(NULL, other, least, &moved, &e) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_session_move(s, NULL, least, &moved, &e) == ISOTOK_E_ARGUMENT);
+    CHECK(isotok_session_move(s, other, least, NULL, &e) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_session_move(s, other, least - 64, &moved, &e) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_session_move(s, other + 4, least, &moved, &e) == ISOTOK_E_ALIGNMENT);
     free(other);

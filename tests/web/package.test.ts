@@ -80,7 +80,7 @@ describe("the tarball", () => {
       expect(digest(distFile(name))).toBe(wanted);
       const python = readIf(join(ROOT, "py_host/isotok/data", name));
       if (python !== undefined) expect(digest(python)).toBe(wanted);
-      const inline = name === "isotok.wasm" ? /^inline\.js$/ : /^inline_build_gen-.*\.js$/;
+      const inline = name === "isotok.wasm" ? /^inline\.js$/ : /^build_wasm_inline-.*\.js$/;
       const script = readdirSync(join(installed, "dist")).find((each) => inline.test(each)) ?? "";
       const text = readFileSync(join(installed, "dist", script), "utf8");
       const [base64] = /[A-Za-z0-9+/=]{1000,}/.exec(text) ?? [""];
@@ -314,6 +314,12 @@ describe("bundlers", () => {
     const bytes = readFileSync(join(site, "dist/assets", emitted[0] as string));
     expect(bytes.equals(distFile("isotok.wasm"))).toBe(true);
   }, 60_000);
+});
+
+test("the checks for other hosts are one script, with nothing of Node", () => {
+  const script = readFileSync(join(ROOT, "build/web/runner.mjs"), "utf8");
+  expect(script).not.toMatch(/from "node:|require\(|process\./);
+  expect(script).toMatch(/runCases,[\s\S]*runSentencePiece,[\s\S]*runVectors/);
 });
 
 test("sizes are within the limits, and README.md has them", async () => {

@@ -66,6 +66,8 @@ describe("decoder", () => {
     // The next text begins anew: its first space is taken away too.
     expect(decoder.push(3n)).toBe("hello");
     expect(decoder.push([])).toBe("");
+    expect(() => decoder.push(null as unknown as number)).toThrow("ids must be");
+    expect(() => decoder.push(undefined as unknown as number)).toThrow("out of range");
     expect(decoder.flush()).toBe("");
     decoder.dispose();
   });
@@ -113,6 +115,27 @@ describe("decoder", () => {
       tokenizer.dispose();
     },
   );
+
+  test("more text in one push than there is room for, cut inside characters", async () => {
+    const tokenizer = await Tokenizer.load(ownModel("uni_long"));
+    const pieces = Array.from({ length: tokenizer.vocabSize }, (_, id) => tokenizer.idToPiece(id));
+    const piece = pieces.filter((each) => /^é+$/.test(each)).sort((a, b) => b.length - a.length)[0];
+    const id = pieces.indexOf(piece as string);
+    expect(piece?.length).toBeGreaterThan(99);
+    for (const count of [7_000, 20_000]) {
+      // Shifted by one byte, another place is cut.
+      for (const first of ["a", ""]) {
+        const ids = new Uint32Array(count).fill(id);
+        const text = (first && tokenizer.decode(tokenizer.encode(first))) + piece?.repeat(count);
+        const all = Uint32Array.of(...(first ? tokenizer.encode(first) : []), ...ids);
+        expect(tokenizer.decode(all) === text).toBe(true);
+        const decoder = tokenizer.decoder();
+        expect(decoder.push(all) + decoder.flush() === text).toBe(true);
+        decoder.dispose();
+      }
+    }
+    tokenizer.dispose();
+  });
 
   test("memory does not grow with decoders that end, or that are forgotten", async () => {
     const tokenizer = await Tokenizer.load(fixture("toy_bytes.model"));

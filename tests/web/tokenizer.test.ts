@@ -1,5 +1,6 @@
 /** The methods, on a model whose ids can be spelled out. */
 
+import { runInNewContext } from "node:vm";
 import { Tokenizer, TokenizerError } from "isotok";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { corpus, fixture, need, realModel, sameNumbers } from "./data.js";
@@ -48,6 +49,16 @@ describe("encode", () => {
       expect(error.code).toBe("ARGUMENT");
       expect(error.message).toContain("string or a Uint8Array");
     }
+  });
+
+  test("arrays of other realms are as good", () => {
+    const [utf8, ids, into] = runInNewContext(
+      "[Uint8Array.of(104, 101, 108, 108, 111), Uint32Array.of(3, 4), new Uint32Array(9)]",
+    ) as [Uint8Array, Uint32Array, Uint32Array];
+    expect(utf8 instanceof Uint8Array).toBe(false);
+    expect([...toy.encode(utf8)]).toEqual([3]);
+    expect(toy.decode(ids)).toBe("hello world");
+    expect(toy.encodeInto("hello world", into)).toBe(2);
   });
 
   test("what it returns is the caller's", () => {

@@ -55,7 +55,7 @@ function declarations() {
   const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: "inherit" });
   if (status !== 0) fail("tsc found errors");
   // Declarations that are written by hand, for the scripts that are made here.
-  copyFileSync(join(web, "src/version_gen.d.ts"), join(dist, "version_gen.d.ts"));
+  copyFileSync(join(web, "src/version.d.ts"), join(dist, "version.d.ts"));
 }
 
 /** Scripts that hold the version and the modules. */
@@ -63,12 +63,12 @@ const generated = {
   name: "generated",
   setup({ onLoad, onResolve }) {
     const contents = {
-      "./version_gen.js": () => `export const VERSION = ${JSON.stringify(version())};`,
-      "./inline_gen.js": () => base64("isotok.wasm"),
-      "./inline_build_gen.js": () => base64("isotok-build.wasm"),
+      "./version.js": () => `export const VERSION = ${JSON.stringify(version())};`,
+      "./wasm_inline.js": () => base64("isotok.wasm"),
+      "./build_wasm_inline.js": () => base64("isotok-build.wasm"),
     };
     const base64 = (name) => `export default "${readModule(name).toString("base64")}";`;
-    onResolve({ filter: /(version|inline|inline_build)_gen\.js$/ }, ({ path }) => ({
+    onResolve({ filter: /\/(version|wasm_inline|build_wasm_inline)\.js$/ }, ({ path }) => ({
       path: path.replace("../", "./"),
       namespace: "generated",
     }));

@@ -3,6 +3,7 @@
 import { argumentError } from "./errors.js";
 import * as abi from "./layout_gen.js";
 import type { Ids, Text } from "./memory.js";
+import { isUint8Array } from "./tags.js";
 
 /** What offsets count: UTF-16 code units (as JavaScript does), code points, or UTF-8 bytes. */
 export type Unit = "utf16" | "codepoint" | "byte";
@@ -37,7 +38,7 @@ export function unitOf(unit: Unit = "utf16"): number {
 }
 
 export function checkText(text: Text): Text {
-  if (typeof text === "string" || text instanceof Uint8Array) return text;
+  if (typeof text === "string" || isUint8Array(text)) return text;
   throw argumentError(`text must be a string or a Uint8Array, not ${typeof text}`);
 }
 

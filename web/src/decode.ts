@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Token ids to text, at once or as they come. */
 
+import { checkIds } from "./arguments.js";
 import { disposedError, makeDisposable } from "./dispose.js";
 import { argumentError } from "./errors.js";
 import type { ModelInstance, Session } from "./instance.js";
@@ -171,7 +172,7 @@ export class Decoder {
    * @returns The text that is certain; often "" within a character made of byte pieces.
    */
   push(ids: IdChunk): string {
-    return this.#step(typeof ids === "object" ? ids : [Number(ids)], false);
+    return this.#step(typeof ids === "object" ? checkIds(ids) : [Number(ids)], false);
   }
 
   /** Ends the text and returns the rest of it. The next `push` begins another text. */

@@ -13,4 +13,4 @@ export type { Ids, Text } from "./memory.js";
 export type { NormalizedBytes } from "./normalize.js";
 export type { DecoderStream, IdChunk, IdSource } from "./streams.js";
 export type { Encoding, EncodingWithPieces } from "./tokenizer.js";
-export { VERSION } from "./version_gen.js";
+export { VERSION } from "./version.js";

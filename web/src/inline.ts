@@ -1,9 +1,9 @@
 /** isotok with its modules in the script: nothing but models is ever fetched. */
 
-import wasm from "./inline_gen.js";
 import { fetchBytes } from "./load/bytes.js";
 import type { Platform } from "./load/open.js";
 import { Tokenizer as Base } from "./tokenizer.js";
+import wasm from "./wasm_inline.js";
 
 export * from "./exports.js";
 
@@ -21,7 +21,7 @@ export class Tokenizer extends Base {
     open: fetchBytes,
     async readWasm(url) {
       if (url === WASM) return fromBase64(wasm);
-      if (url === BUILD_WASM) return fromBase64((await import("./inline_build_gen.js")).default);
+      if (url === BUILD_WASM) return fromBase64((await import("./build_wasm_inline.js")).default);
       return fetch(url);
     },
     wasm: () => WASM,

@@ -7,6 +7,7 @@
 
 import { TokenizerError } from "./errors.js";
 import * as abi from "./layout_gen.js";
+import { isUint32Array } from "./tags.js";
 
 /** Place in linear memory. */
 export type Address = number;
@@ -127,7 +128,7 @@ export class Memory {
   /** Writes ids; what is no uint32 becomes one that no model has. */
   writeIds(at: Address, ids: Ids, begin: number, count: number): void {
     const word = at >>> 2;
-    if (ids instanceof Uint32Array) {
+    if (isUint32Array(ids)) {
       this.#words.set(ids.subarray(begin, begin + count), word);
       return;
     }

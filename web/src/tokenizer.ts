@@ -30,6 +30,7 @@ import {
 import type { Ids, Text } from "./memory.js";
 import { type NormalizedBytes, normalize, normalizeBytes } from "./normalize.js";
 import { type DecoderStream, decodeIterator, decodeTransform, type IdSource } from "./streams.js";
+import { isUint32Array } from "./tags.js";
 import { findPiece, getPiece } from "./vocabulary.js";
 
 /** Tokens of a text with the half-open ranges that they came from. */
@@ -107,7 +108,7 @@ export class Tokenizer {
    * @throws TokenizerError `NEED_OUTPUT` if it is too small: `need` is the number of ids.
    */
   encodeInto(text: Text, target: Uint32Array, options?: EncodeOptions): number {
-    if (!(target instanceof Uint32Array)) throw argumentError("target must be a Uint32Array");
+    if (!isUint32Array(target)) throw argumentError("target must be a Uint32Array");
     const found = encodeInto(this.#model, checkText(text), flagsOf(options), target);
     if (found > target.length) throw bufferError(found);
     return found;

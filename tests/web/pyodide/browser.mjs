@@ -12,6 +12,7 @@ const host = {
     lockFileURL: `${dist}pyodide-lock.json`,
     packageBaseUrl: dist,
   },
+  locate: (name) => dist + name,
   async read(name) {
     const response = await fetch(dist + name);
     if (!response.ok) throw new Error(`${name}: ${response.status}`);

@@ -173,9 +173,9 @@ def test_limits_on_memory() -> None:
 
 def test_no_limit_on_time() -> None:
     for limits in (Limits(), {"memory": 1 << 26}):
-        with pytest.raises(TokenizerError, match="pass fuel=None.*worker"):
+        with pytest.raises(TokenizerError, match=r"pass fuel=None.*worker"):
             isotok.load(toy_model(), limits=limits)
-        with pytest.raises(TokenizerError, match="pass fuel=None.*worker"):
+        with pytest.raises(TokenizerError, match=r"pass fuel=None.*worker"):
             compile_model(toy_model(), limits=limits)
 
 

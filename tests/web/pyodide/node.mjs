@@ -17,7 +17,7 @@ const host = {
   loadPyodide,
   // Other packages come from the cache folder; nothing is fetched from elsewhere.
   options: { lockFileURL: join(task.dist, "pyodide-lock.json"), packageCacheDir: task.dist },
-  wheel: join(task.dist, task.wheel),
+  locate: (name) => join(task.dist, name),
   async read(name) {
     return new Uint8Array(readFileSync(join(task.dist, name)));
   },

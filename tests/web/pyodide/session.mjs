@@ -1,23 +1,29 @@
 /**
  * The steps of a test in Pyodide: the same in Node, on a page and in a worker.
  *
- * `host` brings what differs: `loadPyodide`, its options, and `read(name)` for files of the
- * folder that prepare.py has filled.
+ * `host` brings what differs: `loadPyodide`, its options, and `locate(name)` and
+ * `read(name)` for files of the folder that prepare.py has filled.
  */
 
-const QUIET = { messageCallback: () => {} };
+const STRICT = {
+  messageCallback() {},
+  errorCallback(message) {
+    throw new Error(message);
+  },
+};
 
 /** Starts Pyodide and installs isotok: from a file, by its name in the lock file, or by micropip. */
-export async function start(host, { way, wheel, url, env = {} }) {
+export async function start(host, { way, wheel, url, micropip = [], env = {} }) {
   const begin = performance.now();
   const py = await host.loadPyodide({ ...host.options, env: { HOME: "/home/pyodide", ...env } });
   const loaded = performance.now();
-  if (way === "file") await py.loadPackage(host.wheel ?? url, QUIET);
-  else if (way === "name") await py.loadPackage("isotok", QUIET);
+  if (way === "file") await py.loadPackage(host.locate(wheel), STRICT);
+  else if (way === "name") await py.loadPackage("isotok", STRICT);
   else if (way === "micropip") {
-    await py.loadPackage("micropip", QUIET);
+    // Not by name: the lock file has the digest of Pyodide's own build of the wheel.
+    await py.loadPackage(micropip.map(host.locate), STRICT);
     await py.pyimport("micropip").install(url);
-  } else throw new Error(`unknown way ${way} to install ${wheel}`);
+  } else throw new Error(`unknown way to install: ${way}`);
   const installed = performance.now();
   return { py, seconds: { pyodide: (loaded - begin) / 1000, isotok: (installed - loaded) / 1000 } };
 }
@@ -34,7 +40,7 @@ export async function call(py, source, argument) {
 export async function run(host, task) {
   const { py, seconds } = await start(host, task);
   if (task.files) {
-    for (const name of task.wheels ?? []) py.unpackArchive(await host.read(name), "wheel");
+    await py.loadPackage((task.wheels ?? []).map(host.locate), STRICT);
     py.unpackArchive(await host.read(task.files), "zip", { extractDir: "/" });
   }
   const source = new TextDecoder().decode(await host.read(task.python));

@@ -28,6 +28,9 @@ export class Client {
   #worker: Worker;
   #waiting = new Map<number, Waiting>();
   #number = 0;
+  /** Whether this worker has ever answered: one that cannot start is not started again. */
+  #isAlive = false;
+  #ended: Error | undefined;
 
   /** @param onRestart Called when a new worker has begun, which knows no models. */
   constructor(onRestart: (reason: string) => void) {
@@ -40,6 +43,7 @@ export class Client {
     ...values: Parameters<Calls[Name]>
   ): Promise<ReturnType<Calls[Name]>> {
     return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(this.#ended);
       const number = ++this.#number;
       this.#waiting.set(number, { resolve, reject });
       this.#worker.postMessage({ number, name, values });
@@ -57,6 +61,7 @@ export class Client {
   }
 
   #receive({ number, result, error }: Reply): void {
+    this.#isAlive = true;
     const waiting = this.#waiting.get(number);
     this.#waiting.delete(number);
     if (error === undefined) waiting?.resolve(result as never);
@@ -67,7 +72,13 @@ export class Client {
     this.#worker.terminate();
     const waiting = this.#waiting;
     this.#waiting = new Map();
-    for (const { reject } of waiting.values()) reject(new Error(`the worker ended (${reason})`));
+    const error = new Error(`the worker ended (${reason}); load the page again`);
+    for (const { reject } of waiting.values()) reject(error);
+    if (!this.#isAlive) {
+      this.#ended = error;
+      return;
+    }
+    this.#isAlive = false;
     this.#worker = this.#start();
     this.#onRestart(reason);
   }

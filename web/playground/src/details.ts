@@ -2,7 +2,11 @@
 
 import { make } from "./dom.js";
 import type { Group } from "./protocol.js";
-import { tokenRow, tokenTable, visibleNodes } from "./tokens.js";
+import { tokenRow, tokenTable, tokenText, visibleNodes } from "./tokens.js";
+
+/** Id of the description of the piece, for screen readers. */
+export const DESCRIPTION = "description";
+const MAX_DESCRIBED = 8;
 
 export class Details {
   readonly #place: HTMLElement;
@@ -18,13 +22,20 @@ export class Details {
     this.#place.replaceChildren(make("p", { class: "hint" }, hint));
   }
 
-  show(model: string, { text, tokens }: Group): void {
+  show(model: string, { text, tokens, differs }: Group): void {
     const table = tokenTable(`Tokens of this piece with ${model}`);
-    table.tBodies[0]?.append(...tokens.map(tokenRow));
-    const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tokens of the piece" };
+    table.tBodies[0]?.append(...tokens.map((token) => tokenRow(token, differs)));
+    const scroll = {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Tokens of the piece",
+    };
     const title =
       text === "" ? "from no text" : make("bdi", { class: "shown" }, ...visibleNodes(text, true));
+    const description = tokens.slice(0, MAX_DESCRIBED).map(tokenText).join("; ");
     this.#place.replaceChildren(
+      make("p", { id: DESCRIPTION, hidden: true }, description),
       make("p", {}, title, make("span", { class: "model" }, model)),
       make("div", scroll, table),
     );

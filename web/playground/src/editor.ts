@@ -9,7 +9,7 @@
 import { grouped } from "./dom.js";
 
 /** UTF-16 units that a text field takes without delay. */
-const MAX_EDITED = 100_000;
+const MAX_EDITED = 50_000;
 const SHOWN = 5_000;
 /** UTF-16 units; a browser cannot do much with more. */
 export const MAX_TEXT = 64 << 20;

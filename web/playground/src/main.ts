@@ -25,7 +25,10 @@ class Page {
   readonly #models = new Models(
     this.#client,
     [find("model-0", HTMLSelectElement), find("model-1", HTMLSelectElement)],
-    () => this.#changed(),
+    (side) => {
+      this.#awaited[side] = undefined;
+      this.#changed();
+    },
   );
   readonly #editor = new Editor(
     {
@@ -98,10 +101,11 @@ class Page {
     this.#announce(`Opening ${file.name}`);
     try {
       const model = await this.#models.openFile(file);
-      this.#models.choose(side, model);
       this.#notices.clear(title);
-      for (const [other, name] of this.#awaited.entries()) {
-        if (name === model.name) this.#models.choose(other, model);
+      const awaiting = [0, 1].filter((other) => this.#awaited[other] === model.name);
+      for (const place of awaiting.length > 0 ? awaiting : [side]) {
+        this.#models.choose(place, model);
+        this.#awaited[place] = undefined;
       }
     } catch (error) {
       this.#notices.error(title, error);
@@ -174,7 +178,12 @@ class Page {
     find("panels", HTMLElement).classList.toggle("two", models.length === 2);
     this.#redrawLegend();
     this.#counts.textContent = countsText(analysed.counts);
-    this.#announce(summary(models.map(({ name }) => name), analysed));
+    this.#announce(
+      summary(
+        models.map(({ name }) => name),
+        analysed,
+      ),
+    );
   }
 
   #redraw(): void {
@@ -237,7 +246,10 @@ class Page {
 
   #shared(): Shared {
     const [first, second] = this.#models.chosen;
-    const names = [this.#awaited[0] ?? first?.name ?? "", this.#awaited[1] ?? second?.name] as const;
+    const names = [
+      this.#awaited[0] ?? first?.name ?? "",
+      this.#awaited[1] ?? second?.name,
+    ] as const;
     const { spaces, view } = this.#panelOptions;
     return { text: this.#editor.text, models: names, ...this.#options, spaces, view };
   }

@@ -24,11 +24,13 @@ export class Models {
   constructor(
     client: Client,
     lists: readonly [HTMLSelectElement, HTMLSelectElement],
-    onChoose: () => void,
+    onChoose: (side: number) => void,
   ) {
     this.#client = client;
     this.#lists = lists;
-    for (const list of lists) list.addEventListener("change", onChoose);
+    for (const [side, list] of lists.entries()) {
+      list.addEventListener("change", () => onChoose(side));
+    }
     this.#fillLists();
   }
 

@@ -55,7 +55,8 @@ export function errorParts(error: unknown): Node[] {
   ];
   const list = make("dl", { class: "facts" });
   for (const [name, value] of facts) {
-    if (value !== undefined) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+    if (value !== undefined)
+      list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
   }
   parts.push(list);
   return parts;

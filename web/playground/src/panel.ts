@@ -109,10 +109,17 @@ export class Panel {
   #tableView({ name }: Model): HTMLElement {
     const table = tokenTable(`Tokens, ${name}`);
     this.#append = ({ groups }) => {
-      table.tBodies[0]?.append(...groups.flatMap(({ tokens }) => tokens.map(tokenRow)));
+      const rows = groups.flatMap(({ tokens, differs }) =>
+        tokens.map((token) => tokenRow(token, differs)),
+      );
+      table.tBodies[0]?.append(...rows);
     };
     const label = `Table of tokens, ${name}`;
-    return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);
+    return make(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+      table,
+    );
   }
 
   async #showMore(): Promise<void> {

@@ -1,5 +1,6 @@
 /** The pieces of a text, in their colours; arrow keys go from one to the next. */
 
+import { DESCRIPTION } from "./details.js";
 import { make } from "./dom.js";
 import type { Group, Groups, Token } from "./protocol.js";
 import { visibleNodes } from "./tokens.js";
@@ -113,8 +114,10 @@ export class PieceList {
     const old = this.#elements[this.#current];
     old?.setAttribute("tabindex", "-1");
     old?.setAttribute("aria-selected", "false");
+    old?.removeAttribute("aria-describedby");
     element.setAttribute("tabindex", "0");
     element.setAttribute("aria-selected", "true");
+    element.setAttribute("aria-describedby", DESCRIPTION);
     this.#current = index;
     this.#onPick(group);
   }

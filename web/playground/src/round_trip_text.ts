@@ -24,7 +24,10 @@ export function roundTripNodes({ outcome, unknownTokens, difference }: RoundTrip
   const [sign, text] = MEANINGS[outcome];
   const unknown =
     unknownTokens === 0 ? "" : ` ${plural(unknownTokens, "unknown token")}: that text is lost.`;
-  const line = [make("span", { class: `mark ${outcome}`, "aria-hidden": true }, sign), text + unknown];
+  const line = [
+    make("span", { class: `mark ${outcome}`, "aria-hidden": true }, sign),
+    text + unknown,
+  ];
   if (difference === undefined) return [make("p", {}, ...line)];
   return [
     make(

@@ -60,9 +60,7 @@ async function packText(text: string): Promise<string> {
   const bytes = isWellFormed ? new TextEncoder().encode(text) : utf16Bytes(text);
   const packed = await pass(bytes, new CompressionStream("deflate-raw"), Infinity);
   const name = isWellFormed ? "8" : "16";
-  return packed.length < bytes.length
-    ? `${name}z.${base64(packed)}`
-    : `${name}.${base64(bytes)}`;
+  return packed.length < bytes.length ? `${name}z.${base64(packed)}` : `${name}.${base64(bytes)}`;
 }
 
 async function unpackText(packed: string): Promise<string> {

@@ -4,7 +4,17 @@ import { make } from "./dom.js";
 import type { Range, Token } from "./protocol.js";
 import { visibleParts } from "./text.js";
 
-const COLUMNS = ["#", "Id", "Piece", "Bytes", "Score", "Type", "UTF-16", "Code points", "Byte range"];
+const COLUMNS = [
+  "#",
+  "Id",
+  "Piece",
+  "Bytes",
+  "Score",
+  "Type",
+  "UTF-16",
+  "Code points",
+  "Byte range",
+];
 
 export function tokenTable(caption: string): HTMLTableElement {
   const head = make("tr", {}, ...COLUMNS.map((name) => make("th", { scope: "col" }, name)));
@@ -17,11 +27,12 @@ export function tokenTable(caption: string): HTMLTableElement {
   );
 }
 
-export function tokenRow(token: Token): HTMLTableRowElement {
+/** @param differs Whether the other model cuts the text otherwise there. */
+export function tokenRow(token: Token, differs: boolean): HTMLTableRowElement {
   return make(
     "tr",
-    {},
-    make("td", { class: "number" }, String(token.index)),
+    { class: differs ? "differs" : undefined },
+    make("td", { class: "number" }, `${token.index}${differs ? " ≠" : ""}`),
     make("td", { class: "number" }, String(token.id)),
     make("td", { class: "piece-text" }, make("bdi", {}, ...visibleNodes(token.piece, true))),
     make("td", { class: "bytes" }, token.bytes),
@@ -31,6 +42,13 @@ export function tokenRow(token: Token): HTMLTableRowElement {
       make("td", { class: "number" }, rangeText(range)),
     ),
   );
+}
+
+/** The same in words. */
+export function tokenText(token: Token): string {
+  const ranges = `UTF-16 ${rangeText(token.utf16)}, code points ${rangeText(token.codepoint)}`;
+  const { id, score, type, bytes, byte } = token;
+  return `id ${id}, ${type}, score ${scoreText(score)}, bytes ${bytes}, ${ranges}, bytes ${rangeText(byte)}`;
 }
 
 /** A text with signs for spaces, if they are to be seen, and codes for hidden characters. */

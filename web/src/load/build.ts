@@ -56,7 +56,7 @@ class Job {
 
   run(form: number): Built {
     const { memory } = this.#machine;
-    let arenaSize = align(8 * this.#sourceSize + (1 << 20), 64);
+    let arenaSize = align(6 * this.#sourceSize + (1 << 20), 64);
     for (;;) {
       memory.reserve(this.#arena + arenaSize);
       let status = this.#read(arenaSize);
@@ -95,7 +95,7 @@ class Job {
     const { memory } = this.#machine;
     const at = this.#arena + arenaSize;
     const sizeOut = this.#structs + SIZE_OUT;
-    let capacity = 3 * this.#sourceSize + 65536;
+    let capacity = 4 * this.#sourceSize + 65536;
     for (;;) {
       memory.reserve(at + capacity);
       const pointer = this.#pointer();

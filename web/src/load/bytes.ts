@@ -2,6 +2,7 @@
 
 import { reasonOf, TokenizerError } from "../errors.js";
 import type { Address, Memory } from "../memory.js";
+import { isArrayBuffer, isUint8Array } from "../tags.js";
 
 /** A size that is announced is room made in advance, if it is not beyond belief. */
 const LARGEST_HINT = 2 ** 31;
@@ -50,11 +51,6 @@ export async function bytesOf(
   );
 }
 
-/** Also for buffers of other realms. */
-export function isArrayBuffer(source: unknown): source is ArrayBuffer {
-  return Object.prototype.toString.call(source) === "[object ArrayBuffer]";
-}
-
 function oneChunk(bytes: Uint8Array): Bytes {
   return { name: "model", size: bytes.length, chunks: [bytes].values() };
 }
@@ -89,7 +85,7 @@ async function* streamChunks(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      if (!(value instanceof Uint8Array)) throw new TypeError("a chunk is no Uint8Array");
+      if (!isUint8Array(value)) throw new TypeError("a chunk is no Uint8Array");
       yield value;
     }
   } catch (error) {

@@ -1,7 +1,8 @@
 /** WebAssembly modules from whatever they come from. */
 
 import { reasonOf, TokenizerError } from "../errors.js";
-import { isArrayBuffer, sourceError } from "./bytes.js";
+import { isArrayBuffer, isModule } from "../tags.js";
+import { sourceError } from "./bytes.js";
 
 /** `isotok.wasm` or `isotok-build.wasm`: an address, a response, bytes, or compiled. */
 export type WasmSource =
@@ -40,7 +41,7 @@ export async function moduleOf(
 }
 
 async function compile(source: Exclude<WasmSource, string | URL>): Promise<WebAssembly.Module> {
-  if (isModule(source)) return source;
+  if (isModule(source)) return source as WebAssembly.Module;
   try {
     // Bytes first: in Node, to mention Response takes 30 ms.
     const isBytes = ArrayBuffer.isView(source) || isArrayBuffer(source);
@@ -59,11 +60,6 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
     return WebAssembly.compileStreaming(response);
   }
   return WebAssembly.compile(await response.arrayBuffer());
-}
-
-/** Also for modules of other realms. (To TypeScript, every object is a Module.) */
-function isModule(source: object): boolean {
-  return Object.prototype.toString.call(source) === "[object WebAssembly.Module]";
 }
 
 function moduleError(error: unknown): TokenizerError {

@@ -6,7 +6,7 @@ import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
-import { VERSION } from "../version_gen.js";
+import { VERSION } from "../version.js";
 import { build, type Form } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes } from "./bytes.js";
 import { BlobCache } from "./cache.js";

@@ -1,0 +1,256 @@
+"""The Python package in Pyodide, in Node and in Chromium, from a server on this machine.
+
+prepare.py comes first; `./build.sh test pyodide` runs both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import isotok
+import prepare
+import pytest
+import server
+from playwright.sync_api import Browser, Page, sync_playwright
+
+Run = Callable[[dict[str, Any]], dict[str, Any]]
+
+MICROPIP = ("micropip-", "packaging-")
+TEXTS = [
+    "Hello world",
+    "",
+    "naïve 日本語 👩‍👩‍👧 \u0627\u0644\u0633\u0644\u0627\u0645",
+    "a\ud800b",
+    "x" * 3000,
+]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TESTS = ["vectors/test_spine", "py/test_vectors", "py/test_cases", "web/pyodide/inside_engine"]
+MORE_TESTS = [
+    *("py/test_tokenizer", "py/test_errors", "py/test_load"),
+    *("py/test_text", "py/test_docs", "py/test_threads", "py/test_cli"),
+]
+
+
+@pytest.fixture(scope="session")
+def wheel() -> Path:
+    (found,) = prepare.DIST.glob("isotok-*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    folders = {
+        "tests": prepare.HERE,
+        "pyodide": prepare.PYODIDE,
+        "dist": prepare.DIST,
+        "docs": prepare.ROOT / "docs",
+    }
+    with server.serve(folders) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        path = prepare.chromium()
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, site: str) -> Iterator[Page]:
+    """A page without any network but our server, and without errors at its end."""
+    context = browser.new_context(viewport={"width": 1000, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(600_000)
+    foreign: list[str] = []
+    problems: list[str] = []
+
+    def route(each: Any) -> None:
+        if each.request.url.startswith(site):
+            each.continue_()
+        else:
+            foreign.append(each.request.url)
+            each.abort()
+
+    context.route("**/*", route)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    context.close()
+    assert foreign == []
+    assert problems == []
+
+
+def run_in_node(task: dict[str, Any]) -> dict[str, Any]:
+    command = ["node", "node.mjs", json.dumps({**task, "dist": str(prepare.DIST)})]
+    found = subprocess.run(
+        command, cwd=prepare.HERE, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-3000:]
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def on_page(page: Page, address: str) -> Page:
+    page.goto(f"{address}/tests/page.html")
+    page.wait_for_function("globalThis.mayEvaluate !== undefined")
+    return page
+
+
+@pytest.fixture(params=["node", "page", "strict page", "worker"])
+def run(request: pytest.FixtureRequest, site: str) -> Run:
+    """Run a task on one of the hosts."""
+    if request.param == "node":
+        return run_in_node
+    page: Page = request.getfixturevalue("page")
+    strict = "/strict" if "strict" in request.param else ""
+    on_page(page, site + strict)
+    assert page.evaluate("mayEvaluate") == (strict == "")
+    function = "runInWorker" if request.param == "worker" else "runOnPage"
+    return lambda task: page.evaluate(f"task => {function}(task)", task)
+
+
+def wheels_in_dist() -> list[str]:
+    """Names of the wheels that are not ours."""
+    return sorted(p.name for p in prepare.DIST.glob("*.whl") if not p.name.startswith("isotok-"))
+
+
+def binaries() -> dict[str, str]:
+    folder = prepare.ROOT / "build/wasm"
+    return {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in prepare.MODULES
+    }
+
+
+# -- the wheel ----------------------------------------------------------------------
+
+
+def test_the_wheel_is_pure_and_has_the_same_binaries(wheel: Path) -> None:
+    assert wheel.name == f"isotok-{isotok.__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as opened:
+        names = opened.namelist()
+        assert [name for name in names if name.endswith((".so", ".pyd", ".c", ".h"))] == []
+        found = {
+            Path(name).name: hashlib.sha256(opened.read(name)).hexdigest()
+            for name in names
+            if name.endswith(".wasm")
+        }
+        (metadata,) = (name for name in names if name.endswith("/METADATA"))
+        requirements = opened.read(metadata).decode()
+    assert found == binaries()
+    assert 'Requires-Dist: wasmtime<51,>=50; platform_system != "Emscripten"' in requirements
+
+
+def test_the_wheel_can_be_built_again(wheel: Path, tmp_path: Path) -> None:
+    """The same tree gives the same bytes."""
+    command = [prepare.sys.executable, str(prepare.ROOT / "tools/check_wheel.py"), "pure"]
+    subprocess.run([*command, str(tmp_path)], check=True, capture_output=True)
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def test_the_lock_file_knows_the_wheel(wheel: Path) -> None:
+    lock = json.loads((prepare.DIST / "pyodide-lock.json").read_text())
+    entry = lock["packages"]["isotok"]
+    assert entry["file_name"] == wheel.name
+    assert entry["sha256"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+    assert entry["imports"] == ["isotok"]
+    assert entry["depends"] == [], "wasmtime is not for Pyodide"
+
+
+# -- ways to install ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["file", "name", "micropip"])
+def test_install(way: str, run: Run, site: str, wheel: Path) -> None:
+    """Installed in any way, the package gives the ids of the native back end."""
+    url = f"{site}/dist/{wheel.name}"
+    report = run(
+        {
+            "way": way,
+            "wheel": wheel.name,
+            "url": url,
+            "micropip": [name for name in wheels_in_dist() if name.startswith(MICROPIP)],
+            "python": "inside_use.py",
+            "argument": {"texts": TEXTS},
+        }
+    )
+    found = report["result"]
+    with isotok.load(backend="native") as tok:
+        assert found["ids"] == [tok.encode(text) for text in TEXTS]
+        assert found["decoded"] == [tok.decode(tok.encode(text)) for text in TEXTS]
+        expected = [tok.encode_with_offsets(text, unit="utf16").offsets for text in TEXTS]
+        assert found["offsets"] == [[list(span) for span in each] for each in expected]
+    assert found["version"] == isotok.__version__
+    assert (found["platform"], found["backend"]) == ("emscripten", "wasm")
+    assert found["loaded"] == []
+    assert found["sha256"] == binaries()
+
+
+# -- the project's tests, inside ----------------------------------------------------
+
+
+def inner_tests(run: Run, site: str, wheel: Path, names: list[str]) -> str:
+    """Run tests in Pyodide; gives the line that says how many."""
+    report = run(
+        {
+            "way": "file",
+            "wheel": wheel.name,
+            "url": f"{site}/dist/{wheel.name}",
+            "files": "tests.zip",
+            "wheels": wheels_in_dist(),
+            "python": "inside_tests.py",
+            "argument": {
+                "folder": "/project",
+                "arguments": [f"tests/{name}.py" for name in names],
+                "environment": {
+                    "ISOTOK_DATA": "/shared/data",
+                    "ISOTOK_WASM_SHA256": json.dumps(binaries()),
+                },
+            },
+        }
+    )
+    found = report["result"]
+    reasons = "".join(f"\n    {n}: {why}" for why, n in sorted(found["not_applicable"].items()))
+    left_out = sum(found["not_applicable"].values())
+    line = (
+        f"Pyodide {report['version']} in {report['host']}: {found['passed']} passed, "
+        f"{found['failed']} failed, {left_out} not applicable"
+    )
+    assert found["code"] == 0, f"{line}\n{found['output'][-6000:]}"
+    assert found["failed"] == 0
+    assert found["passed"] > 250
+    return line + reasons
+
+
+def test_inside_node(site: str, wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = inner_tests(run_in_node, site, wheel, [*TESTS, *MORE_TESTS])
+    with capsys.disabled():
+        print(f"\n{line}")
+
+
+def test_inside_chromium(
+    page: Page, site: str, wheel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a worker, as a page would do it."""
+    on_page(page, site)
+
+    def run(task: dict[str, Any]) -> dict[str, Any]:
+        return page.evaluate("task => runInWorker(task)", task)
+
+    line = inner_tests(run, site, wheel, TESTS)
+    with capsys.disabled():
+        print(f"\n{line}")
