@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _js: Any = import_module("js")
 _ffi: Any = import_module("pyodide.ffi")
 
-LARGEST_KEPT: Final = 512
+LARGEST_WRITER: Final = 512
 """Bytes of the largest place to write whose array is kept: texts have any size."""
-LARGEST_ROUNDED: Final = 1 << 20
+LARGEST_READER: Final = 1 << 20
 """Bytes of the largest place to read whose array is kept."""
 KEPT: Final = 512
 """Arrays kept, of each kind."""
@@ -42,7 +42,7 @@ class Bytes:
         self._part = self._array.subarray
         self._size: int = self._array.length
         self._readers: dict[tuple[int, int], Callable[[], bytes]] = {}
-        self._writers: dict[tuple[int, int], Callable[[Buffer], None]] = {}
+        self._writers: dict[tuple[int, int], Callable[[Any], None]] = {}
 
     def __len__(self) -> int:
         return self._size
@@ -52,40 +52,39 @@ class Bytes:
     @overload
     def __getitem__(self, key: slice, /) -> memoryview: ...
     def __getitem__(self, key: int | slice, /) -> int | memoryview:
-        if isinstance(key, slice):
-            return self.read(key.start, key.stop)
-        return self._array[key]
+        if not isinstance(key, slice):
+            return self._array[key]
+        begin: int = key.start
+        size: int = key.stop - begin
+        # Rounded up, so that few arrays serve all sizes.
+        room = 1 << max(size - 1, 63).bit_length()
+        reader = self._readers.get((begin, room)) or self._new_reader(begin, size, room)
+        return memoryview(reader())[:size]
 
     @overload
     def __setitem__(self, key: int, value: int, /) -> None: ...
     @overload
     def __setitem__(self, key: slice, value: Buffer, /) -> None: ...
     def __setitem__(self, key: int | slice, value: int | Buffer, /) -> None:
-        if isinstance(key, slice):
-            self.write(key.start, key.stop, value)  # type: ignore[arg-type]  # as overloaded
-        else:
+        if not isinstance(key, slice):
             self._array[key] = value
+            return
+        place = (key.start, key.stop)
+        writer = self._writers.get(place) or self._new_writer(place)
+        writer(value)
 
-    def read(self, begin: int, end: int) -> memoryview:
-        """Copy bytes. Sizes are rounded up, so that few arrays serve all of them."""
-        size = end - begin
-        room = size if size > LARGEST_ROUNDED else 1 << max(size - 1, 63).bit_length()
-        reader = self._readers.get((begin, room))
-        if reader is None:
-            if size > LARGEST_ROUNDED or begin + room > self._size:
-                return memoryview(self._part(begin, end).to_bytes())
-            reader = self._part(begin, begin + room).to_bytes
-            _keep(self._readers, (begin, room), reader)
-        return memoryview(reader())[:size]
+    def _new_reader(self, begin: int, size: int, room: int) -> Callable[[], bytes]:
+        if size > LARGEST_READER or begin + room > self._size:
+            return self._part(begin, begin + size).to_bytes
+        reader = self._part(begin, begin + room).to_bytes
+        _keep(self._readers, (begin, room), reader)
+        return reader
 
-    def write(self, begin: int, end: int, data: Buffer) -> None:
-        """Write as many bytes as there is room."""
-        writer = self._writers.get((begin, end))
-        if writer is None:
-            writer = self._part(begin, end).assign
-            if end - begin <= LARGEST_KEPT:
-                _keep(self._writers, (begin, end), writer)
-        writer(data)
+    def _new_writer(self, place: tuple[int, int]) -> Callable[[Any], None]:
+        writer = self._part(*place).assign
+        if place[1] - place[0] <= LARGEST_WRITER:
+            _keep(self._writers, place, writer)
+        return writer
 
 
 class Words:
@@ -104,7 +103,7 @@ class Words:
     def __getitem__(self, key: slice, /) -> memoryview: ...
     def __getitem__(self, key: int | slice, /) -> int | memoryview:
         if isinstance(key, slice):
-            return self._bytes.read(4 * key.start, 4 * key.stop).cast("I")
+            return self._bytes[4 * key.start : 4 * key.stop].cast("I")
         return self._array[key]
 
     @overload
@@ -114,7 +113,7 @@ class Words:
     def __setitem__(self, key: int | slice, value: int | Buffer, /) -> None:
         if isinstance(key, slice):
             data = memoryview(value).cast("B")  # type: ignore[arg-type]  # as overloaded
-            self._bytes.write(4 * key.start, 4 * key.stop, data)
+            self._bytes[4 * key.start : 4 * key.stop] = data
         else:
             self._array[key] = value
 
