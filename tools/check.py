@@ -159,7 +159,9 @@ def main() -> int:
             word = {True: "ok", False: "FAILED", None: "skipped"}[result.ok]
             counts[word] += 1
             print(f"{name:12} {seconds:5.1f} s  {word}")
-            if result.text.strip():
+            if result.ok is None:
+                print(f"skipped {name}: {result.text}")
+            elif result.text.strip():
                 print("    " + result.text.strip().replace("\n", "\n    "))
     print(f"{counts['ok']} passed, {counts['FAILED']} failed, {counts['skipped']} skipped")
     return 1 if counts["FAILED"] else 0

@@ -92,14 +92,23 @@ PARTS: dict[str, list[list[str]]] = {
         build("native", "wasm", "py", "web"),
         [sys.executable, "tests/web/make_fixtures.py"],
         ["npm", "--prefix", "web", "--silent", "test"],
+        ["npm", "--prefix", "web", "--silent", "run", "check"],
     ],
     "playground": [
         build("native", "py", "playground", "playground-tests"),
         pytest("tests/web/test_playground.py"),
     ],
+    "pyodide": [
+        build("native", "wasm", "py"),
+        [sys.executable, "tests/web/pyodide/prepare.py"],
+        pytest("tests/web/pyodide"),
+    ],
     "wheel": [build("py"), [sys.executable, "tools/check_wheel.py"]],
     "typing": [[sys.executable, "-m", "mypy", "tests/typing"], ["pyright", "tests/typing"]],
 }
+
+# These install a browser or download Pyodide: run them by name.
+ON_DEMAND = ("playground", "pyodide")
 
 
 def run_part(name: str, commands: list[list[str]]) -> Counts:
@@ -202,7 +211,7 @@ def main() -> int:
     if arguments.list:
         print("\n".join(PARTS))
         return 0
-    names: list[str] = arguments.parts or list(PARTS)
+    names: list[str] = arguments.parts or [name for name in PARTS if name not in ON_DEMAND]
     for name in names:
         if name not in PARTS:
             parser.error(f"unknown part {name}; one of {', '.join(PARTS)}")

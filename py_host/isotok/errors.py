@@ -75,6 +75,7 @@ class NotOpenError(TokenizerError):
 
 
 _STATUSES: Final = {int(status): status for status in Status}
+_NO_INDEX: Final = 0xFFFFFFFF  # the compiler's, for errors that are about no piece
 _CORRUPT: Final = "get the file again, or compile it again from its source"
 _TODO: Final[dict[Status, str]] = {
     Status.E_ABI: "install one version of isotok only",
@@ -153,7 +154,7 @@ def _place(status: Status | None, index: int, offset: int) -> str:
     """Where in the model: only statuses about bytes of a file have a place."""
     if status not in (Status.E_CORRUPT, Status.E_UNSUPPORTED, Status.E_ARGUMENT, Status.E_TEXT):
         return ""
-    places = [f"index {index}"] if index else []
+    places = [f"index {index}"] if index not in (0, _NO_INDEX) else []
     if offset:
         places.append(f"byte {offset}")
     return ", ".join(places)

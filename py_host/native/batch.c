@@ -12,8 +12,7 @@ typedef struct {
 
 static void texts_release(text_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        text_release(&list->texts[i]);
+    for (size_t i = 0; i < list->count; i++) text_release(&list->texts[i]);
     free(list->texts);
 }
 
@@ -22,8 +21,7 @@ static bool texts_get(module_state *state, PyObject *tuple, text_list *out)
 {
     Py_ssize_t count = PyTuple_Size(tuple);
     *out = (text_list){0};
-    if (count < 0)
-        return false;
+    if (count < 0) return false;
     out->texts = calloc((size_t)count + 1, sizeof *out->texts);
     if (out->texts == NULL) {
         PyErr_NoMemory();
@@ -44,8 +42,7 @@ static bool texts_get(module_state *state, PyObject *tuple, text_list *out)
 static bool reserve(session_box *box, size_t total, size_t text_size)
 {
     size_t wanted = total + text_size / 4 + 64;
-    if (wanted <= box->ids_capacity)
-        return true;
+    if (wanted <= box->ids_capacity) return true;
     return box_grow_ids(box, wanted > 2 * box->ids_capacity ? wanted : 2 * box->ids_capacity);
 }
 
@@ -59,8 +56,7 @@ static isotok_status text_run(native_call *call, const text_view *text,
         isotok_output output = {.ids = box->ids + *total, .capacity = box->ids_capacity - *total};
         status = isotok_encode_step(box->session, &input, &output, &call->error);
         *total += output.count;
-        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT)
-            return ISOTOK_OK;
+        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT) return ISOTOK_OK;
         if (status == ISOTOK_NEED_SCRATCH)
             status = box_grow_session(box, &call->error);
         else if (status == ISOTOK_NEED_OUTPUT && !box_grow_ids(box, box->ids_capacity * 2))
@@ -75,14 +71,11 @@ static isotok_status batch_run(native_call *call, const text_list *list,
     size_t total = 0;
     for (size_t i = 0; i < list->count; i++) {
         const text_view *text = &list->texts[i];
-        if (!reserve(call->box, total, text->size))
-            return ISOTOK_E_TOO_LARGE;
+        if (!reserve(call->box, total, text->size)) return ISOTOK_E_TOO_LARGE;
         isotok_status status = text_run(call, text, options, &total);
-        if (status < 0)
-            return status;
+        if (status < 0) return status;
         ends[i] = total;
-        if (i % 4096 == 4095 && !box_signals(call->box))
-            return ISOTOK_E_STATE;
+        if (i % 4096 == 4095 && !box_signals(call->box)) return ISOTOK_E_STATE;
     }
     return ISOTOK_OK;
 }
@@ -92,8 +85,7 @@ static PyObject *lists_of(native_call *call, const uint64_t *ends, size_t count)
     PyObject *result = PyList_New((Py_ssize_t)count);
     size_t begin = 0;
     for (size_t i = 0; i < count && result != NULL; i++) {
-        PyObject *list =
-            list_of_ids(call->self, call->box->ids + begin, (size_t)ends[i] - begin);
+        PyObject *list = list_of_ids(call->self, call->box->ids + begin, (size_t)ends[i] - begin);
         if (list == NULL)
             Py_CLEAR(result);
         else
@@ -107,8 +99,7 @@ static PyObject *lists_of(native_call *call, const uint64_t *ends, size_t count)
 static PyObject *batch_result(native_call *call, PyObject *ends_buffer, const uint64_t *ends,
                               size_t count, bool as_lists)
 {
-    if (as_lists)
-        return lists_of(call, ends, count);
+    if (as_lists) return lists_of(call, ends, count);
     size_t total = count == 0 ? 0 : (size_t)ends[count - 1];
     PyObject *ids = take_ids(state_of((PyObject *)call->self), call->box, total);
     PyObject *result = ids == NULL ? NULL : PyTuple_Pack(2, ids, ends_buffer);
@@ -122,8 +113,7 @@ static PyObject *encode_texts(PyObject *self, const text_list *list,
     void *ends;
     native_call call;
     PyObject *buffer = buffer_new(state_of(self), list->count * sizeof(uint64_t), &ends);
-    if (buffer == NULL)
-        return NULL;
+    if (buffer == NULL) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, list->size) &&
         call_hold(&call, batch_run(&call, list, options, ends), "text")) {
@@ -143,8 +133,7 @@ PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t c
         !argument_u64(args[2], &options.limit))
         return NULL;
     text_list list;
-    if (!texts_get(state_of(self), args[0], &list))
-        return NULL;
+    if (!texts_get(state_of(self), args[0], &list)) return NULL;
     PyObject *result = encode_texts(self, &list, &options, PyObject_IsTrue(args[3]) == 1);
     texts_release(&list);
     return result;

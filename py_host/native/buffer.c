@@ -6,8 +6,7 @@
 #include "native.h"
 
 typedef struct {
-    PyObject_HEAD
-    void *memory;
+    PyObject_HEAD void *memory;
     void *raw; /* as malloc returned it */
     size_t size;
 } buffer_object;
@@ -15,11 +14,9 @@ typedef struct {
 /* malloc with an alignment of 64 and without aligned_alloc, which Windows lacks. */
 void *aligned_malloc(size_t size, void **out_raw)
 {
-    if (size > SIZE_MAX - 64)
-        return NULL;
+    if (size > SIZE_MAX - 64) return NULL;
     char *raw = malloc(size + 64);
-    if (raw == NULL)
-        return NULL;
+    if (raw == NULL) return NULL;
     *out_raw = raw;
     return raw + (64 - ((uintptr_t)raw & 63));
 }
@@ -42,8 +39,7 @@ PyObject *buffer_new(module_state *state, size_t size, void **out_memory)
 {
     void *raw;
     void *memory = aligned_malloc(size, &raw);
-    if (memory == NULL)
-        return PyErr_NoMemory();
+    if (memory == NULL) return PyErr_NoMemory();
     *out_memory = memory;
     return buffer_wrap(state, raw, memory, size);
 }
@@ -82,9 +78,9 @@ static void buffer_dealloc(PyObject *self)
 
 static PyType_Slot buffer_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t) "64-aligned memory; read it with memoryview or numpy."},
-    {Py_tp_dealloc, __extension__(void *)buffer_dealloc},
-    {Py_bf_getbuffer, __extension__(void *)buffer_get},
-    {Py_sq_length, __extension__(void *)buffer_length},
+    {Py_tp_dealloc, __extension__(void *) buffer_dealloc},
+    {Py_bf_getbuffer, __extension__(void *) buffer_get},
+    {Py_sq_length, __extension__(void *) buffer_length},
     {0, NULL},
 };
 

@@ -34,10 +34,8 @@ bool call_open(native_call *call, PyObject *self, size_t size)
 bool call_open_text(native_call *call, PyObject *self, PyObject *text)
 {
     call->self = (model_object *)self;
-    if (text_get(call_state(call), text, &call->text) < 0)
-        return false;
-    if (take_session(call, call->text.size))
-        return true;
+    if (text_get(call_state(call), text, &call->text) < 0) return false;
+    if (take_session(call, call->text.size)) return true;
     text_release(&call->text);
     return false;
 }
@@ -46,14 +44,11 @@ bool call_open_text(native_call *call, PyObject *self, PyObject *text)
  * one already; then the call is closed and the result false. */
 bool call_hold(native_call *call, isotok_status status, const char *subject)
 {
-    if (call->box->released != NULL)
-        PyEval_RestoreThread(call->box->released);
+    if (call->box->released != NULL) PyEval_RestoreThread(call->box->released);
     call->box->released = NULL;
-    if (status >= 0)
-        return true;
+    if (status >= 0) return true;
     call->error.status = status;
-    if (!PyErr_Occurred())
-        raise_error(call_state(call), &call->error, subject);
+    if (!PyErr_Occurred()) raise_error(call_state(call), &call->error, subject);
     call_close(call);
     return false;
 }

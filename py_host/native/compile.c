@@ -7,7 +7,7 @@
 typedef struct {
     const Py_buffer *source;
     uint32_t kind, form;
-    void *arena;     /* 64-aligned inside `raw` */
+    void *arena; /* 64-aligned inside `raw` */
     void *raw;
     size_t arena_size;
     isotok_build *build;
@@ -25,12 +25,10 @@ static bool arena_new(compile_job *job, size_t size)
 
 static isotok_status read_source(compile_job *job)
 {
-    isotok_status status =
-        isotok_build_init(job->arena, job->arena_size, &job->build, &job->error);
-    if (status != ISOTOK_OK)
-        return status;
-    return isotok_build_source(job->build, job->kind, job->source->buf,
-                               (size_t)job->source->len, &job->error);
+    isotok_status status = isotok_build_init(job->arena, job->arena_size, &job->build, &job->error);
+    if (status != ISOTOK_OK) return status;
+    return isotok_build_source(job->build, job->kind, job->source->buf, (size_t)job->source->len,
+                               &job->error);
 }
 
 /* Untouched memory costs nothing, so the first arena is generous. */
@@ -49,8 +47,7 @@ static isotok_status compile_try(compile_job *job, module_state *state, PyObject
     while (status == ISOTOK_OK) {
         void *memory;
         PyObject *buffer = buffer_new(state, capacity, &memory);
-        if (buffer == NULL)
-            return ISOTOK_E_TOO_LARGE;
+        if (buffer == NULL) return ISOTOK_E_TOO_LARGE;
         released = PyEval_SaveThread();
         status = isotok_build_finish(job->build, job->form, memory, capacity, &size, &job->error);
         PyEval_RestoreThread(released);
@@ -74,13 +71,11 @@ static PyObject *compile_source(module_state *state, compile_job *job)
     size_t size = first_arena(job);
     isotok_status status;
     do {
-        if (!arena_new(job, size))
-            return PyErr_NoMemory();
+        if (!arena_new(job, size)) return PyErr_NoMemory();
         status = compile_try(job, state, &buffer);
         size = job->error.need > 2 * size ? (size_t)job->error.need : 2 * size;
     } while (status == ISOTOK_NEED_SCRATCH);
-    if (status == ISOTOK_OK || PyErr_Occurred())
-        return buffer;
+    if (status == ISOTOK_OK || PyErr_Occurred()) return buffer;
     job->error.status = status;
     return raise_error(state, &job->error, "source");
 }
@@ -93,8 +88,7 @@ PyObject *module_compile(PyObject *module, PyObject *const *args, Py_ssize_t cou
     if (!arguments("compile", count, 3) || !argument_u32(args[1], &job.kind) ||
         !argument_u32(args[2], &job.form))
         return NULL;
-    if (PyObject_GetBuffer(args[0], &source, PyBUF_SIMPLE) < 0)
-        return NULL;
+    if (PyObject_GetBuffer(args[0], &source, PyBUF_SIMPLE) < 0) return NULL;
     PyObject *buffer = compile_source(PyModule_GetState(module), &job);
     free(job.raw);
     PyBuffer_Release(&source);

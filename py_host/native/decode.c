@@ -13,8 +13,7 @@ static isotok_status text_grow(text_output *output)
 {
     size_t capacity = output->capacity * 2;
     uint8_t *text = realloc(output->text, capacity);
-    if (text == NULL)
-        return ISOTOK_E_TOO_LARGE;
+    if (text == NULL) return ISOTOK_E_TOO_LARGE;
     output->text = text;
     output->capacity = capacity;
     return ISOTOK_OK;
@@ -23,8 +22,7 @@ static isotok_status text_grow(text_output *output)
 /* After a step that is neither done nor failed: what it needs. */
 static isotok_status provide(native_call *call, text_output *output, isotok_status status)
 {
-    if (status == ISOTOK_NEED_SCRATCH)
-        return box_grow_session(call->box, &call->error);
+    if (status == ISOTOK_NEED_SCRATCH) return box_grow_session(call->box, &call->error);
     return status == ISOTOK_NEED_OUTPUT ? text_grow(output) : status;
 }
 
@@ -36,11 +34,10 @@ static isotok_status decode_run(native_call *call, const uint32_t *ids, size_t c
     while (status >= 0) {
         size_t written = 0;
         status = isotok_decode_step(call->box->session, ids, count, &consumed, 1,
-                                    output->text + output->size,
-                                    output->capacity - output->size, &written, &call->error);
+                                    output->text + output->size, output->capacity - output->size,
+                                    &written, &call->error);
         output->size += written;
-        if (status == ISOTOK_OK)
-            return status;
+        if (status == ISOTOK_OK) return status;
         status = provide(call, output, status);
     }
     return status;
@@ -50,16 +47,14 @@ static isotok_status decode_run(native_call *call, const uint32_t *ids, size_t c
 static PyObject *output_object(const text_output *output, bool as_bytes)
 {
     const char *text = (const char *)output->text;
-    if (as_bytes)
-        return PyBytes_FromStringAndSize(text, (Py_ssize_t)output->size);
+    if (as_bytes) return PyBytes_FromStringAndSize(text, (Py_ssize_t)output->size);
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)output->size, "replace");
 }
 
 static bool output_open(text_output *output, size_t capacity)
 {
     *output = (text_output){malloc(capacity), capacity, 0};
-    if (output->text == NULL)
-        PyErr_NoMemory();
+    if (output->text == NULL) PyErr_NoMemory();
     return output->text != NULL;
 }
 
@@ -67,8 +62,7 @@ static PyObject *decode_ids(PyObject *self, const uint32_t *ids, size_t count, b
 {
     native_call call;
     text_output output;
-    if (!output_open(&output, count * 4 + 64))
-        return NULL;
+    if (!output_open(&output, count * 4 + 64)) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, count)) {
         uint32_t flags = raw ? ISOTOK_RAW_BYTES : 0;
@@ -86,8 +80,7 @@ static bool id_of(PyObject *self, PyObject *number, Py_ssize_t index, uint32_t *
 {
     long long value = PyLong_AsLongLong(number);
     if (value == -1 && PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_OverflowError))
-            return false;
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
         PyErr_Clear();
     }
     if (value >= 0 && value < (long long)ISOTOK_NO_TOKEN) {
@@ -118,21 +111,17 @@ static PyObject *decode_list(PyObject *self, PyObject *list, bool raw)
 {
     Py_ssize_t count = PyList_Size(list);
     uint32_t *ids = malloc(((size_t)count + 1) * sizeof(uint32_t));
-    if (ids == NULL)
-        return PyErr_NoMemory();
+    if (ids == NULL) return PyErr_NoMemory();
     PyObject *result = NULL;
     Py_ssize_t i = 0;
     for (; i < count; i++) {
         PyObject *item = list_item(list, i);
-        if (item == NULL)
-            break;
+        if (item == NULL) break;
         bool good = id_of(self, item, i, &ids[i]);
         Py_DECREF(item);
-        if (!good)
-            break;
+        if (!good) break;
     }
-    if (i == count)
-        result = decode_ids(self, ids, (size_t)count, raw);
+    if (i == count) result = decode_ids(self, ids, (size_t)count, raw);
     free(ids);
     return result;
 }
@@ -141,14 +130,11 @@ static PyObject *decode_list(PyObject *self, PyObject *list, bool raw)
  * memory. */
 PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!arguments("decode", count, 2))
-        return NULL;
+    if (!arguments("decode", count, 2)) return NULL;
     bool raw = PyObject_IsTrue(args[1]) == 1;
-    if (PyList_Check(args[0]))
-        return decode_list(self, args[0], raw);
+    if (PyList_Check(args[0])) return decode_list(self, args[0], raw);
     Py_buffer view;
-    if (PyObject_GetBuffer(args[0], &view, PyBUF_C_CONTIGUOUS) < 0)
-        return NULL;
+    if (PyObject_GetBuffer(args[0], &view, PyBUF_C_CONTIGUOUS) < 0) return NULL;
     PyObject *result = NULL;
     if (view.len != 0 && (uintptr_t)view.buf % sizeof(uint32_t) != 0)
         PyErr_SetString(PyExc_ValueError, "the ids are not aligned to 4 bytes");
@@ -165,12 +151,11 @@ static isotok_status piece_run(native_call *call, const text_view *piece, uint32
     isotok_status status;
     do {
         size_t written = 0;
-        status = isotok_decode_piece(call->box->session, piece->data, piece->size, &consumed,
-                                     last, output->text + output->size,
-                                     output->capacity - output->size, &written, &call->error);
+        status = isotok_decode_piece(call->box->session, piece->data, piece->size, &consumed, last,
+                                     output->text + output->size, output->capacity - output->size,
+                                     &written, &call->error);
         output->size += written;
-        if (status == ISOTOK_OK)
-            return status;
+        if (status == ISOTOK_OK) return status;
         status = provide(call, output, status);
     } while (status >= 0);
     return status;
@@ -197,8 +182,7 @@ PyObject *model_decode_pieces(PyObject *self, PyObject *const *args, Py_ssize_t 
 {
     native_call call;
     text_output output;
-    if (!arguments("decode_pieces", count, 1) || !output_open(&output, 1024))
-        return NULL;
+    if (!arguments("decode_pieces", count, 1) || !output_open(&output, 1024)) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, 0)) {
         if (call_hold(&call, pieces_run(&call, args[0], &output), "pieces")) {

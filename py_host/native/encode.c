@@ -9,17 +9,14 @@
 
 static isotok_status grow_output(session_box *box, size_t total)
 {
-    if (total < box->ids_capacity)
-        return ISOTOK_OK;
-    if (total >= CHECK_SIGNALS_ABOVE && !box_signals(box))
-        return ISOTOK_E_STATE;
+    if (total < box->ids_capacity) return ISOTOK_OK;
+    if (total >= CHECK_SIGNALS_ABOVE && !box_signals(box)) return ISOTOK_E_STATE;
     return box_grow_ids(box, total * 2) ? ISOTOK_OK : ISOTOK_E_TOO_LARGE;
 }
 
 /* Encodes the whole text into box->ids, which grows; may run without the lock. Returns
  * OK, AT_LIMIT or an error. */
-isotok_status encode_run(native_call *call, const isotok_encode_options *options,
-                         size_t *total)
+isotok_status encode_run(native_call *call, const isotok_encode_options *options, size_t *total)
 {
     session_box *box = call->box;
     isotok_input input = {call->text.data, call->text.size, 0, ISOTOK_PART_LAST};
@@ -29,8 +26,7 @@ isotok_status encode_run(native_call *call, const isotok_encode_options *options
         isotok_output output = {.ids = box->ids + *total, .capacity = box->ids_capacity - *total};
         status = isotok_encode_step(box->session, &input, &output, &call->error);
         *total += output.count;
-        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT)
-            return status;
+        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT) return status;
         if (status == ISOTOK_NEED_SCRATCH)
             status = box_grow_session(box, &call->error);
         else if (status == ISOTOK_NEED_OUTPUT)
@@ -42,11 +38,9 @@ isotok_status encode_run(native_call *call, const isotok_encode_options *options
 /* Opens the call and encodes; false with an exception. On success the lock is held and
  * the call must be closed. */
 static bool encode_open(native_call *call, PyObject *self, PyObject *text,
-                        const isotok_encode_options *options, size_t *total,
-                        isotok_status *status)
+                        const isotok_encode_options *options, size_t *total, isotok_status *status)
 {
-    if (!call_open_text(call, self, text))
-        return false;
+    if (!call_open_text(call, self, text)) return false;
     *status = encode_run(call, options, total);
     return call_hold(call, *status, "text");
 }
@@ -61,18 +55,14 @@ static isotok_status run_into_list(native_call *call, const isotok_encode_option
     while (status >= 0) {
         isotok_output output = {.ids = box->ids, .capacity = box->ids_capacity};
         status = isotok_encode_step(box->session, &input, &output, &call->error);
-        if (status < 0)
-            return status;
+        if (status < 0) return status;
         PyEval_RestoreThread(box->released);
-        bool good = list_extend(call->self, list, box->ids, output.count) &&
-                    PyErr_CheckSignals() == 0;
+        bool good =
+            list_extend(call->self, list, box->ids, output.count) && PyErr_CheckSignals() == 0;
         box->released = PyEval_SaveThread();
-        if (!good)
-            return ISOTOK_E_STATE; /* with an exception */
-        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT)
-            return status;
-        if (status == ISOTOK_NEED_SCRATCH)
-            status = box_grow_session(box, &call->error);
+        if (!good) return ISOTOK_E_STATE; /* with an exception */
+        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT) return status;
+        if (status == ISOTOK_NEED_SCRATCH) status = box_grow_session(box, &call->error);
     }
     return status;
 }
@@ -82,15 +72,13 @@ static PyObject *encode_list(native_call *call, const isotok_encode_options *opt
     PyObject *list = NULL;
     size_t total;
     if (call->text.size <= LONG_TEXT) {
-        if (!call_hold(call, encode_run(call, options, &total), "text"))
-            return NULL;
+        if (!call_hold(call, encode_run(call, options, &total), "text")) return NULL;
         list = list_of_ids(call->self, call->box->ids, total);
     } else {
         PyEval_RestoreThread(call->box->released);
         list = PyList_New(0);
         call->box->released = PyEval_SaveThread();
-        isotok_status status =
-            list == NULL ? ISOTOK_E_STATE : run_into_list(call, options, list);
+        isotok_status status = list == NULL ? ISOTOK_E_STATE : run_into_list(call, options, list);
         if (!call_hold(call, status, "text")) {
             Py_XDECREF(list);
             return NULL;
@@ -103,15 +91,11 @@ static PyObject *encode_list(native_call *call, const isotok_encode_options *opt
 /* encode(text, bos, eos, limit) -> list[int] */
 PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!arguments("encode", count, 4))
-        return NULL;
+    if (!arguments("encode", count, 4)) return NULL;
     isotok_encode_options options = options_of(0);
-    if (args[1] != Py_False && PyObject_IsTrue(args[1]))
-        options.flags |= ISOTOK_BOS;
-    if (args[2] != Py_False && PyObject_IsTrue(args[2]))
-        options.flags |= ISOTOK_EOS;
-    if (!argument_u64(args[3], &options.limit))
-        return NULL;
+    if (args[1] != Py_False && PyObject_IsTrue(args[1])) options.flags |= ISOTOK_BOS;
+    if (args[2] != Py_False && PyObject_IsTrue(args[2])) options.flags |= ISOTOK_EOS;
+    if (!argument_u64(args[3], &options.limit)) return NULL;
     native_call call;
     return call_open_text(&call, self, args[0]) ? encode_list(&call, &options) : NULL;
 }
@@ -122,13 +106,11 @@ PyObject *take_ids(module_state *state, session_box *box, size_t total)
     if (total <= KEPT_IDS_CAPACITY) {
         void *memory;
         PyObject *buffer = buffer_new(state, total * sizeof(uint32_t), &memory);
-        if (buffer != NULL)
-            memcpy(memory, box->ids, total * sizeof(uint32_t));
+        if (buffer != NULL) memcpy(memory, box->ids, total * sizeof(uint32_t));
         return buffer;
     }
     uint32_t *ids = realloc(box->ids, total * sizeof(uint32_t));
-    if (ids == NULL)
-        ids = box->ids;
+    if (ids == NULL) ids = box->ids;
     box->ids = NULL; /* box_give makes a new one */
     return buffer_adopt(state, ids, total * sizeof(uint32_t));
 }
@@ -143,13 +125,11 @@ static bool flags_and_limit(PyObject *const *args, isotok_encode_options *option
 PyObject *model_encode_ids(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     isotok_encode_options options;
-    if (!arguments("encode_ids", count, 3) || !flags_and_limit(args, &options))
-        return NULL;
+    if (!arguments("encode_ids", count, 3) || !flags_and_limit(args, &options)) return NULL;
     native_call call;
     size_t total;
     isotok_status status;
-    if (!encode_open(&call, self, args[0], &options, &total, &status))
-        return NULL;
+    if (!encode_open(&call, self, args[0], &options, &total, &status)) return NULL;
     PyObject *buffer = take_ids(state_of(self), call.box, total);
     call_close(&call);
     return buffer;
@@ -159,14 +139,12 @@ PyObject *model_encode_ids(PyObject *self, PyObject *const *args, Py_ssize_t cou
 PyObject *model_count(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     isotok_encode_options options;
-    if (!arguments("count", count, 3) || !flags_and_limit(args, &options))
-        return NULL;
+    if (!arguments("count", count, 3) || !flags_and_limit(args, &options)) return NULL;
     options.flags |= ISOTOK_COUNT_ONLY;
     native_call call;
     size_t total;
     isotok_status status;
-    if (!encode_open(&call, self, args[0], &options, &total, &status))
-        return NULL;
+    if (!encode_open(&call, self, args[0], &options, &total, &status)) return NULL;
     call_close(&call);
     return status == ISOTOK_AT_LIMIT ? PyLong_FromLong(-1) : PyLong_FromSize_t(total);
 }
@@ -194,26 +172,20 @@ static isotok_status run_into(native_call *call, const Py_buffer *view, uint32_t
                                 .capacity = capacity - *total};
         status = isotok_encode_step(call->box->session, &input, &output, &call->error);
         *total += output.count;
-        if (status == ISOTOK_OK)
-            return status;
-        if (status == ISOTOK_NEED_OUTPUT)
-            return count_need(call, flags);
-        if (status == ISOTOK_NEED_SCRATCH)
-            status = box_grow_session(call->box, &call->error);
+        if (status == ISOTOK_OK) return status;
+        if (status == ISOTOK_NEED_OUTPUT) return count_need(call, flags);
+        if (status == ISOTOK_NEED_SCRATCH) status = box_grow_session(call->box, &call->error);
     }
     return status;
 }
 
-static PyObject *encode_into(PyObject *self, PyObject *text, const Py_buffer *view,
-                             uint32_t flags)
+static PyObject *encode_into(PyObject *self, PyObject *text, const Py_buffer *view, uint32_t flags)
 {
     native_call call;
     size_t total;
-    if (!call_open_text(&call, self, text))
-        return NULL;
+    if (!call_open_text(&call, self, text)) return NULL;
     isotok_status status = run_into(&call, view, flags, &total);
-    if (!call_hold(&call, status, "text"))
-        return NULL;
+    if (!call_hold(&call, status, "text")) return NULL;
     call.error.status = status;
     PyObject *result = status == ISOTOK_OK ? PyLong_FromSize_t(total)
                                            : raise_error(state_of(self), &call.error, "buffer");
@@ -226,10 +198,8 @@ PyObject *model_encode_into(PyObject *self, PyObject *const *args, Py_ssize_t co
 {
     uint32_t flags;
     Py_buffer view;
-    if (!arguments("encode_into", count, 3) || !argument_u32(args[1], &flags))
-        return NULL;
-    if (PyObject_GetBuffer(args[2], &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) < 0)
-        return NULL;
+    if (!arguments("encode_into", count, 3) || !argument_u32(args[1], &flags)) return NULL;
+    if (PyObject_GetBuffer(args[2], &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) < 0) return NULL;
     PyObject *result = NULL;
     if (view.len != 0 && (uintptr_t)view.buf % sizeof(uint32_t) != 0)
         PyErr_SetString(PyExc_ValueError, "the buffer is not aligned to 4 bytes");

@@ -16,8 +16,7 @@
 bool list_extend(model_object *self, PyObject *list, const uint32_t *ids, size_t count)
 {
     PyObject *part = list_of_ids(self, ids, count);
-    if (part == NULL)
-        return false;
+    if (part == NULL) return false;
     Py_ssize_t end = PyList_Size(list);
     int result = PyList_SetSlice(list, end, end, part);
     Py_DECREF(part);
@@ -30,8 +29,7 @@ PyObject *list_of_ids(model_object *self, const uint32_t *ids, size_t count)
 {
     (void)self;
     PyObject *list = PyList_New((Py_ssize_t)count);
-    if (list == NULL)
-        return NULL;
+    if (list == NULL) return NULL;
     for (size_t i = 0; i < count; i++) {
         PyObject *number = PyLong_FromUnsignedLong(ids[i]);
         if (number == NULL) {
@@ -53,8 +51,7 @@ void ints_free(model_object *self)
 static PyObject *int_make(model_object *self, uint32_t id)
 {
     PyObject *number = PyLong_FromUnsignedLong(id);
-    if (number != NULL)
-        self->ints[id] = number;
+    if (number != NULL) self->ints[id] = number;
     return number;
 }
 
@@ -62,12 +59,10 @@ PyObject *list_of_ids(model_object *self, const uint32_t *ids, size_t count)
 {
     if (self->ints == NULL) {
         self->ints = calloc(self->info.vocab_size, sizeof(PyObject *));
-        if (self->ints == NULL)
-            return PyErr_NoMemory();
+        if (self->ints == NULL) return PyErr_NoMemory();
     }
     PyObject *list = PyList_New((Py_ssize_t)count);
-    if (list == NULL)
-        return NULL;
+    if (list == NULL) return NULL;
     PyObject **ints = self->ints;
     for (size_t i = 0; i < count; i++) {
         PyObject *number = ints[ids[i]]; /* in range: the core's ids are < vocab_size */
@@ -83,10 +78,8 @@ PyObject *list_of_ids(model_object *self, const uint32_t *ids, size_t count)
 
 void ints_free(model_object *self)
 {
-    if (self->ints == NULL)
-        return;
-    for (uint32_t id = 0; id < self->info.vocab_size; id++)
-        Py_XDECREF(self->ints[id]);
+    if (self->ints == NULL) return;
+    for (uint32_t id = 0; id < self->info.vocab_size; id++) Py_XDECREF(self->ints[id]);
     free(self->ints);
     self->ints = NULL;
 }

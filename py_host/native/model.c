@@ -20,12 +20,10 @@ static isotok_status model_start(model_object *self, uint32_t verify, isotok_err
 {
     size_t size = isotok_model_size();
     self->view = malloc(size);
-    if (self->view == NULL)
-        return ISOTOK_E_TOO_LARGE;
+    if (self->view == NULL) return ISOTOK_E_TOO_LARGE;
     isotok_status status = isotok_model_open(self->blob.buf, (size_t)self->blob.len, verify,
                                              self->view, size, &self->model, error);
-    if (status != ISOTOK_OK)
-        return status;
+    if (status != ISOTOK_OK) return status;
     self->info.size = sizeof self->info;
     return isotok_model_info(self->model, &self->info);
 }
@@ -33,14 +31,12 @@ static isotok_status model_start(model_object *self, uint32_t verify, isotok_err
 static model_object *model_alloc(module_state *state)
 {
     model_object *self = PyObject_New(model_object, state->model_type);
-    if (self == NULL)
-        return NULL;
+    if (self == NULL) return NULL;
     self->blob = (Py_buffer){0};
     self->model = NULL;
     self->view = NULL;
     self->info = (isotok_info){0};
-    for (int i = 0; i < SESSION_SLOTS; i++)
-        atomic_init(&self->free_boxes[i], NULL);
+    for (int i = 0; i < SESSION_SLOTS; i++) atomic_init(&self->free_boxes[i], NULL);
 #ifndef Py_GIL_DISABLED
     self->ints = NULL;
 #endif
@@ -53,11 +49,9 @@ PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     module_state *state = PyModule_GetState(module);
     uint32_t verify;
-    if (!arguments("open", count, 2) || !argument_u32(args[1], &verify))
-        return NULL;
+    if (!arguments("open", count, 2) || !argument_u32(args[1], &verify)) return NULL;
     model_object *self = model_alloc(state);
-    if (self == NULL)
-        return NULL;
+    if (self == NULL) return NULL;
     if (PyObject_GetBuffer(args[0], &self->blob, PyBUF_SIMPLE) < 0) {
         Py_DECREF(self);
         return NULL;
@@ -66,8 +60,7 @@ PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count)
     PyThreadState *released = PyEval_SaveThread();
     isotok_status status = model_start(self, verify, &error);
     PyEval_RestoreThread(released);
-    if (status == ISOTOK_OK)
-        return (PyObject *)self;
+    if (status == ISOTOK_OK) return (PyObject *)self;
     error.status = status;
     raise_error(state, &error, "model");
     Py_DECREF(self);
@@ -81,8 +74,8 @@ static PyObject *model_info(PyObject *op, PyObject *unused)
     (void)unused;
     return Py_BuildValue("(IIIKIIIIIIIII)", info->parity, info->vocab_size, info->algorithm,
                          (unsigned long long)info->features, info->unk, info->bos, info->eos,
-                         info->pad, info->max_piece_bytes, info->max_expansion,
-                         info->max_key_bytes, info->session_min, info->session_size);
+                         info->pad, info->max_piece_bytes, info->max_expansion, info->max_key_bytes,
+                         info->session_min, info->session_size);
 }
 
 /* piece(id) -> (bytes, type, score) */
@@ -93,8 +86,7 @@ static PyObject *model_piece(PyObject *op, PyObject *number)
     isotok_error error = error_new();
     long long id = PyLong_AsLongLong(number);
     if (id == -1 && PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_OverflowError))
-            return NULL;
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
         PyErr_Clear();
     }
     error.status = ISOTOK_E_ID_RANGE;
@@ -111,8 +103,7 @@ static PyObject *model_piece(PyObject *op, PyObject *number)
 static PyObject *model_find(PyObject *op, PyObject *object)
 {
     text_view text;
-    if (text_get(state_of(op), object, &text) < 0)
-        return NULL;
+    if (text_get(state_of(op), object, &text) < 0) return NULL;
     uint32_t id = isotok_piece_find(((model_object *)op)->model, text.data, text.size);
     text_release(&text);
     return id == ISOTOK_NO_TOKEN ? PyLong_FromLong(-1) : PyLong_FromUnsignedLong(id);
@@ -133,19 +124,19 @@ static PyObject *model_sessions(PyObject *op, PyObject *unused)
     PyObject *list = PyList_New(0);
     for (int i = 0; i < SESSION_SLOTS && list != NULL; i++) {
         session_box *box = atomic_exchange(&self->free_boxes[i], NULL);
-        if (box == NULL)
-            continue;
+        if (box == NULL) continue;
         PyObject *size = PyLong_FromSize_t(box->memory_size + box->ids_capacity * 4);
-        if (size == NULL || PyList_Append(list, size) < 0)
-            Py_CLEAR(list);
+        if (size == NULL || PyList_Append(list, size) < 0) Py_CLEAR(list);
         Py_XDECREF(size);
         box_give(self, box);
     }
     return list;
 }
 
-#define FAST(name, function, doc) \
-    {name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, doc}
+#define FAST(name, function, doc)                                         \
+    {                                                                     \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, doc \
+    }
 
 static PyMethodDef model_methods[] = {
     FAST("encode", model_encode, "encode(text, bos, eos, limit) -> list[int]"),
@@ -167,7 +158,7 @@ static PyMethodDef model_methods[] = {
 
 static PyType_Slot model_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t) "An opened blob; see isotok._backend.Backend."},
-    {Py_tp_dealloc, __extension__(void *)model_dealloc},
+    {Py_tp_dealloc, __extension__(void *) model_dealloc},
     {Py_tp_methods, model_methods},
     {0, NULL},
 };

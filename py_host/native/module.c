@@ -8,8 +8,7 @@ module_state *state_of(PyObject *self)
 
 bool arguments(const char *name, Py_ssize_t count, Py_ssize_t wanted)
 {
-    if (count == wanted)
-        return true;
+    if (count == wanted) return true;
     PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, not %zd", name, wanted, count);
     return false;
 }
@@ -17,8 +16,7 @@ bool arguments(const char *name, Py_ssize_t count, Py_ssize_t wanted)
 bool argument_u64(PyObject *object, uint64_t *out)
 {
     unsigned long long value = PyLong_AsUnsignedLongLong(object);
-    if (value == (unsigned long long)-1 && PyErr_Occurred())
-        return false;
+    if (value == (unsigned long long)-1 && PyErr_Occurred()) return false;
     *out = value;
     return true;
 }
@@ -26,8 +24,7 @@ bool argument_u64(PyObject *object, uint64_t *out)
 bool argument_u32(PyObject *object, uint32_t *out)
 {
     uint64_t value;
-    if (!argument_u64(object, &value))
-        return false;
+    if (!argument_u64(object, &value)) return false;
     if (value > UINT32_MAX) {
         PyErr_SetString(PyExc_OverflowError, "argument does not fit 32 bits");
         return false;
@@ -41,8 +38,7 @@ static PyObject *module_name(PyObject *module, PyObject *args)
     unsigned int kind;
     int number;
     (void)module;
-    if (!PyArg_ParseTuple(args, "Ii:name", &kind, &number))
-        return NULL;
+    if (!PyArg_ParseTuple(args, "Ii:name", &kind, &number)) return NULL;
     return PyUnicode_FromString(isotok_name(kind, number));
 }
 
@@ -66,8 +62,7 @@ static PyMethodDef module_methods[] = {
 static PyObject *import_function(const char *module, const char *name)
 {
     PyObject *imported = PyImport_ImportModule(module);
-    if (imported == NULL)
-        return NULL;
+    if (imported == NULL) return NULL;
     PyObject *function = PyObject_GetAttrString(imported, name);
     Py_DECREF(imported);
     return function;
@@ -91,14 +86,11 @@ static int module_exec(PyObject *module)
         return -1;
     }
     state->make_error = import_function("isotok.errors", "make_error");
-    if (state->make_error == NULL)
-        return -1;
+    if (state->make_error == NULL) return -1;
     state->to_utf8 = import_function("isotok._text", "to_utf8");
-    if (state->to_utf8 == NULL)
-        return -1;
+    if (state->to_utf8 == NULL) return -1;
     state->buffer_type = add_type(module, &buffer_spec);
-    if (state->buffer_type == NULL)
-        return -1;
+    if (state->buffer_type == NULL) return -1;
     state->model_type = add_type(module, &model_spec);
     return state->model_type == NULL ? -1 : 0;
 }
@@ -125,7 +117,7 @@ static int module_clear(PyObject *module)
 
 static PyModuleDef_Slot module_slots[] = {
     /* Python's slots are untyped pointers, which ISO C cannot make from functions. */
-    {Py_mod_exec, __extension__(void *)module_exec},
+    {Py_mod_exec, __extension__(void *) module_exec},
 #ifdef Py_GIL_DISABLED
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif

@@ -29,8 +29,8 @@
 /* Ids of longer texts go to a list step by step, so that they are not in memory twice. */
 #define LONG_TEXT (1u << 20)
 
-#define IDS_CAPACITY 4096u              /* ids that a kept session holds room for */
-#define KEPT_IDS_CAPACITY (1u << 18)    /* a larger buffer is given back after the call */
+#define IDS_CAPACITY 4096u           /* ids that a kept session holds room for */
+#define KEPT_IDS_CAPACITY (1u << 18) /* a larger buffer is given back after the call */
 
 typedef struct {
     PyTypeObject *buffer_type;
@@ -51,8 +51,7 @@ typedef struct {
 } session_box;
 
 typedef struct {
-    PyObject_HEAD
-    Py_buffer blob; /* borrowed from an mmap or a Buffer, 64-aligned */
+    PyObject_HEAD Py_buffer blob; /* borrowed from an mmap or a Buffer, 64-aligned */
     const isotok_model *model;
     void *view; /* memory of the model view */
     isotok_info info;
@@ -118,8 +117,7 @@ void ints_free(model_object *self);
 
 /* encode.c */
 PyObject *take_ids(module_state *state, session_box *box, size_t total);
-isotok_status encode_run(native_call *call, const isotok_encode_options *options,
-                         size_t *total);
+isotok_status encode_run(native_call *call, const isotok_encode_options *options, size_t *total);
 PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_encode_ids(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_encode_into(PyObject *self, PyObject *const *args, Py_ssize_t count);

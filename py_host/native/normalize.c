@@ -15,13 +15,11 @@ static bool output_grow(norm_output *output, size_t wanted)
 {
     /* One more element than the text: the map ends with the end of the raw text. */
     uint8_t *text = realloc(output->text, wanted + 1);
-    if (text == NULL)
-        return false;
+    if (text == NULL) return false;
     output->text = text;
     if (output->with_map) {
         uint32_t *map = wanted < SIZE_MAX / 8 ? realloc(output->map, (wanted + 1) * 4) : NULL;
-        if (map == NULL)
-            return false;
+        if (map == NULL) return false;
         output->map = map;
     }
     output->capacity = wanted;
@@ -39,12 +37,10 @@ static isotok_status normalize_run(native_call *call, const isotok_encode_option
         size_t count = 0;
         status = isotok_normalize_step(call->box->session, &input, output->text + output->size,
                                        output->with_map ? output->map + output->size : NULL,
-                                       output->capacity - output->size, &count, &end,
-                                       &call->error);
+                                       output->capacity - output->size, &count, &end, &call->error);
         output->size += count;
         if (status == ISOTOK_OK) {
-            if (output->with_map)
-                output->map[output->size] = end;
+            if (output->with_map) output->map[output->size] = end;
             return status;
         }
         if (status == ISOTOK_NEED_SCRATCH)
@@ -76,8 +72,7 @@ static PyObject *normalize_text(PyObject *self, PyObject *text,
 {
     native_call call;
     PyObject *result = NULL;
-    if (!call_open_text(&call, self, text))
-        return NULL;
+    if (!call_open_text(&call, self, text)) return NULL;
     isotok_status status = ISOTOK_E_TOO_LARGE;
     if (output_grow(output, call.text.size + call.text.size / 4 + 64))
         status = normalize_run(&call, options, output);

@@ -10,8 +10,7 @@
 
 static void box_free(session_box *box)
 {
-    if (box == NULL)
-        return;
+    if (box == NULL) return;
     free(box->raw);
     free(box->ids);
     free(box);
@@ -61,11 +60,9 @@ session_box *box_take(model_object *self, isotok_error *error)
 {
     for (int i = 0; i < SESSION_SLOTS; i++) {
         _Atomic(session_box *) *slot = &self->free_boxes[i];
-        if (atomic_load_explicit(slot, memory_order_relaxed) == NULL)
-            continue;
+        if (atomic_load_explicit(slot, memory_order_relaxed) == NULL) continue;
         session_box *box = atomic_exchange_explicit(slot, NULL, memory_order_acquire);
-        if (box != NULL)
-            return box;
+        if (box != NULL) return box;
     }
     return box_new(self, error);
 }
@@ -73,10 +70,8 @@ session_box *box_take(model_object *self, isotok_error *error)
 /* Brings a box that a difficult text has grown back to normal size. */
 static bool box_trim(model_object *self, session_box *box)
 {
-    if (box->ids_capacity > KEPT_IDS_CAPACITY && !box_init_ids(box))
-        return false;
-    if (box->memory_size == self->info.session_size)
-        return true;
+    if (box->ids_capacity > KEPT_IDS_CAPACITY && !box_init_ids(box)) return false;
+    if (box->memory_size == self->info.session_size) return true;
     isotok_error error = error_new();
     return box_init(self, box, &error) == ISOTOK_OK;
 }
@@ -98,21 +93,18 @@ void box_give(model_object *self, session_box *box)
 
 void boxes_free(model_object *self)
 {
-    for (int i = 0; i < SESSION_SLOTS; i++)
-        box_free(atomic_exchange(&self->free_boxes[i], NULL));
+    for (int i = 0; i < SESSION_SLOTS; i++) box_free(atomic_exchange(&self->free_boxes[i], NULL));
 }
 
 /* After NEED_SCRATCH. Growth is at least twofold, so that moving stays linear in all. */
 isotok_status box_grow_session(session_box *box, isotok_error *error)
 {
     size_t size = box->memory_size;
-    if (size > SIZE_MAX / 2 || error->need > SIZE_MAX / 2)
-        return ISOTOK_E_TOO_LARGE;
+    if (size > SIZE_MAX / 2 || error->need > SIZE_MAX / 2) return ISOTOK_E_TOO_LARGE;
     size = error->need > 2 * size ? (size_t)error->need : 2 * size;
     void *raw;
     void *memory = aligned_malloc(size, &raw);
-    if (memory == NULL)
-        return ISOTOK_E_TOO_LARGE;
+    if (memory == NULL) return ISOTOK_E_TOO_LARGE;
     isotok_status status = isotok_session_move(box->session, memory, size, &box->session, error);
     if (status != ISOTOK_OK) {
         free(raw);
@@ -128,13 +120,10 @@ isotok_status box_grow_session(session_box *box, isotok_error *error)
 /* Room for `wanted` ids; what is written stays. */
 bool box_grow_ids(session_box *box, size_t wanted)
 {
-    if (wanted <= box->ids_capacity)
-        return true;
-    if (wanted > SIZE_MAX / sizeof(uint32_t))
-        return false;
+    if (wanted <= box->ids_capacity) return true;
+    if (wanted > SIZE_MAX / sizeof(uint32_t)) return false;
     uint32_t *ids = realloc(box->ids, wanted * sizeof(uint32_t));
-    if (ids == NULL)
-        return false;
+    if (ids == NULL) return false;
     box->ids = ids;
     box->ids_capacity = wanted;
     return true;
@@ -143,10 +132,8 @@ bool box_grow_ids(session_box *box, size_t wanted)
 /* Lets Ctrl-C through during long work. False: an exception is set. */
 bool box_signals(session_box *box)
 {
-    if (box->released != NULL)
-        PyEval_RestoreThread(box->released);
+    if (box->released != NULL) PyEval_RestoreThread(box->released);
     bool clear = PyErr_CheckSignals() == 0;
-    if (box->released != NULL)
-        box->released = PyEval_SaveThread();
+    if (box->released != NULL) box->released = PyEval_SaveThread();
     return clear;
 }

@@ -15,8 +15,7 @@ typedef struct {
 
 static int append_stolen(PyObject *list, PyObject *item)
 {
-    if (item == NULL)
-        return -1;
+    if (item == NULL) return -1;
     int result = PyList_Append(list, item);
     Py_DECREF(item);
     return result;
@@ -27,14 +26,11 @@ static int append_token(span_lists *lists, const isotok_output *step, size_t i, 
 {
     PyObject *range = Py_BuildValue("(KK)", (unsigned long long)(step->base + step->begin[i]),
                                     (unsigned long long)(step->base + step->end[i]));
-    if (append_stolen(lists->offsets, range) < 0)
-        return -1;
-    if (step->ids[i] != unk)
-        return 0;
-    PyObject *item =
-        Py_BuildValue("(nKK)", (Py_ssize_t)(lists->count + i),
-                      (unsigned long long)(step->norm_base + step->norm_begin[i]),
-                      (unsigned long long)(step->norm_base + step->norm_end[i]));
+    if (append_stolen(lists->offsets, range) < 0) return -1;
+    if (step->ids[i] != unk) return 0;
+    PyObject *item = Py_BuildValue("(nKK)", (Py_ssize_t)(lists->count + i),
+                                   (unsigned long long)(step->norm_base + step->norm_begin[i]),
+                                   (unsigned long long)(step->norm_base + step->norm_end[i]));
     return append_stolen(lists->unknown, item);
 }
 
@@ -60,8 +56,7 @@ static isotok_status span_step(native_call *call, isotok_input *input, uint32_t 
     PyThreadState *released =
         input->size - input->consumed > RELEASE_GIL_ABOVE ? PyEval_SaveThread() : NULL;
     isotok_status status = isotok_encode_step(call->box->session, input, step, &call->error);
-    if (released != NULL)
-        PyEval_RestoreThread(released);
+    if (released != NULL) PyEval_RestoreThread(released);
     return status;
 }
 
@@ -73,25 +68,21 @@ static isotok_status spans_run(native_call *call, const isotok_encode_options *o
     while (status >= 0) {
         isotok_output step;
         status = span_step(call, &input, memory, &step);
-        if (status < 0)
-            return status;
+        if (status < 0) return status;
         if (!append_step(call, lists, &step) || PyErr_CheckSignals() < 0)
             return ISOTOK_E_STATE; /* with an exception */
-        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT)
-            return status;
-        if (status == ISOTOK_NEED_SCRATCH)
-            status = box_grow_session(call->box, &call->error);
+        if (status == ISOTOK_OK || status == ISOTOK_AT_LIMIT) return status;
+        if (status == ISOTOK_NEED_SCRATCH) status = box_grow_session(call->box, &call->error);
     }
     return status;
 }
 
-static PyObject *spans_result(PyObject *self, PyObject *text,
-                              const isotok_encode_options *options, span_lists *lists)
+static PyObject *spans_result(PyObject *self, PyObject *text, const isotok_encode_options *options,
+                              span_lists *lists)
 {
     native_call call;
     uint32_t *memory = malloc(COLUMNS * SPAN_CAPACITY * sizeof(uint32_t));
-    if (memory == NULL)
-        return PyErr_NoMemory();
+    if (memory == NULL) return PyErr_NoMemory();
     PyObject *result = NULL;
     if (call_open_text(&call, self, text)) {
         call_hold(&call, ISOTOK_OK, NULL); /* spans_run releases the lock by itself */

@@ -9,8 +9,7 @@ static int bytes_get(PyObject *object, text_view *out)
 {
     char *data;
     Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(object, &data, &size) < 0)
-        return -1;
+    if (PyBytes_AsStringAndSize(object, &data, &size) < 0) return -1;
     out->data = (const uint8_t *)data;
     out->size = (size_t)size;
     return 0;
@@ -18,8 +17,7 @@ static int bytes_get(PyObject *object, text_view *out)
 
 static int owned_get(PyObject *bytes, text_view *out)
 {
-    if (bytes == NULL)
-        return -1;
+    if (bytes == NULL) return -1;
     if (bytes_get(bytes, out) < 0) {
         Py_DECREF(bytes);
         return -1;
@@ -42,8 +40,7 @@ static int str_get(module_state *state, PyObject *text, text_view *out)
     Py_ssize_t size;
     if (PyUnicode_GetLength(text) > KEEP_UTF8_UP_TO && !is_ascii(text)) {
         PyObject *bytes = PyUnicode_AsUTF8String(text);
-        if (bytes != NULL)
-            return owned_get(bytes, out);
+        if (bytes != NULL) return owned_get(bytes, out);
     } else {
         const char *data = PyUnicode_AsUTF8AndSize(text, &size);
         if (data != NULL) {
@@ -52,8 +49,7 @@ static int str_get(module_state *state, PyObject *text, text_view *out)
             return 0;
         }
     }
-    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-        return -1;
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
     PyErr_Clear();
     return owned_get(PyObject_CallFunctionObjArgs(state->to_utf8, text, NULL), out);
 }
@@ -61,10 +57,8 @@ static int str_get(module_state *state, PyObject *text, text_view *out)
 int text_get(module_state *state, PyObject *object, text_view *out)
 {
     out->owner = NULL;
-    if (PyUnicode_Check(object))
-        return str_get(state, object, out);
-    if (PyBytes_Check(object))
-        return bytes_get(object, out);
+    if (PyUnicode_Check(object)) return str_get(state, object, out);
+    if (PyBytes_Check(object)) return bytes_get(object, out);
     PyErr_Format(PyExc_TypeError, "text must be str or bytes, not %R", Py_TYPE(object));
     return -1;
 }
