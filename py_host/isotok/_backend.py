@@ -111,12 +111,25 @@ class Backend(Protocol):
 
 def limits_of(limits: Limits | Mapping[str, int | None] | None) -> Limits | None:
     """Check the `limits` argument of `isotok.load`."""
-    if limits is None or isinstance(limits, Limits):
-        return limits
-    unknown = sorted(set(limits) - set(Limits._fields))
+    if limits is None:
+        return None
+    if isinstance(limits, Limits):
+        return Limits(*map(_limit_of, Limits._fields, limits))
+    if not isinstance(limits, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("limits must be Limits or a dict with memory and fuel")
+    unknown = sorted(set(map(str, limits)) - set(Limits._fields))
     if unknown:
         raise TokenizerError(f"limits: unknown key {unknown[0]!r}; known are memory and fuel")
-    return Limits(**limits)  # pyright: ignore[reportArgumentType]  # one of them may be None
+    return limits_of(Limits(**limits))  # pyright: ignore[reportArgumentType]
+
+
+def _limit_of(name: str, value: object) -> int | None:
+    """One limit: a positive 63-bit number; only fuel may be None (no limit)."""
+    if value is None and name == "fuel":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**63:
+        raise TokenizerError(f"limits: {name} is {value!r}; use a whole number from 1 to 2**63 - 1")
+    return value
 
 
 def native_reason() -> str | None:

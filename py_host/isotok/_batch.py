@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from operator import index
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from isotok._results import Batch, need_numpy
@@ -28,9 +29,12 @@ def encode_batch(
     """Encode texts; see `Tokenizer.encode_batch`."""
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts must be a sequence of texts; for one text use encode()")
-    if threads < 1:
+    if index(threads) < 1:
         raise TokenizerError(f"threads: {threads} is less than 1; use 1 or more")
     every = tuple(texts)
+    for text in every:
+        if not isinstance(text, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"text must be str or bytes, not {type(text)!r}")
     if output == "list":
         encode_lists = backend.encode_batch  # fails first if the tokenizer is closed
         parts = _each_part(every, threads, lambda part: encode_lists(part, flags, 0, True))
@@ -58,10 +62,10 @@ def _parts(texts: Texts, count: int) -> list[Texts]:
     share = sum(weights) / count
     cuts = [0]
     filled = 0.0
-    for index, weight in enumerate(weights):
+    for number, weight in enumerate(weights):
         filled += weight
-        if filled >= share * len(cuts) and index + 1 < len(texts):
-            cuts.append(index + 1)
+        if filled >= share * len(cuts) and number + 1 < len(texts):
+            cuts.append(number + 1)
     cuts.append(len(texts))
     return [texts[begin:end] for begin, end in pairwise(cuts) if end > begin]
 

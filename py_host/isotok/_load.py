@@ -83,7 +83,11 @@ def load(
         return _wrap(_open_bytes(source, options), options)
     if not isinstance(source, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"source must be a path or bytes, not {type(source)!r}")
-    return _wrap(_open_path(source, options), options)
+    try:
+        return _wrap(_open_path(source, options), options)
+    except TokenizerError as error:
+        error.name_source(os.fsdecode(source))
+        raise
 
 
 def load_bytes(
@@ -142,6 +146,11 @@ def _open_path(path: str | os.PathLike[str], options: _Options) -> Backend:
     try:
         head = bytearray(64)
         size = _files.file_size(file)
+        if size == 0:
+            raise TokenizerError(
+                f"{os.fspath(path)}: the file is empty or no regular file; "
+                "give a model file, or its bytes"
+            )
         _files.read_into(file, memoryview(head)[: min(64, size)], os.fspath(path))
         if _files.kind_of(bytes(head)) != "blob":
             data = _files.read_aligned(file, os.fspath(path))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, overload
 
 from isotok._backend import Limits
 from isotok._machine import PAGE, BlobSource, check_abi, memory_error, read_module, trap_error
-from isotok.errors import TokenizerError
+from isotok.errors import Status, TokenizerError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -172,7 +172,11 @@ class PyodideMachine:
         try:
             self._exports = _js.WebAssembly.Instance.new(_module(name)).exports
         except _ffi.JsException as error:
-            raise memory_error(0, self._limit) from error
+            raise TokenizerError(
+                f"wasm: JavaScript makes no further instance ({error}); close tokenizers that "
+                "are not needed, each has a memory of its own",
+                status=Status.E_TOO_LARGE,
+            ) from error
         self._linear = self._exports.memory
         self._look()
         if self._limit is not None and len(self.view) > self._limit:

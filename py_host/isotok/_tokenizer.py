@@ -59,6 +59,17 @@ def _unit(unit: str) -> int:
         ) from None
 
 
+def _limit(limit: SupportsIndex) -> int:
+    """`limit` as a number that the core can count to; every back end takes the same."""
+    return min(index(limit), 2**63 - 1)
+
+
+def _id(token_id: SupportsIndex) -> int:
+    """`token_id` as 32 bits; what does not fit is out of every vocabulary's range."""
+    number = index(token_id)
+    return number if 0 <= number < 0xFFFFFFFF else 0xFFFFFFFF
+
+
 def _flags(bos: bool, eos: bool) -> int:
     return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
 
@@ -311,8 +322,10 @@ class Tokenizer:
         >>> tok.fits("hello world", 2), tok.fits("hello world", 1)
         (True, False)
         """
+        limit = _limit(limit)
         if limit <= 0:
-            return limit == 0 and self._backend.count(text, _flags(bos, eos), 1) == 0
+            empty = self._backend.count(text, _flags(bos, eos), 1) == 0
+            return limit == 0 and empty
         return self._backend.count(text, _flags(bos, eos), limit) >= 0
 
     def truncate(
@@ -327,6 +340,7 @@ class Tokenizer:
         >>> tok.truncate("hello world", 1)
         [3]
         """
+        limit = _limit(limit)
         if limit <= 0:
             if limit < 0:
                 raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
@@ -430,7 +444,7 @@ class Tokenizer:
 
     def id_to_bytes(self, token_id: int) -> bytes:
         """Bytes of a piece as the model has them."""
-        return self._backend.piece(token_id)[0]
+        return self._backend.piece(_id(token_id))[0]
 
     def id_to_piece(self, token_id: int) -> str:
         """Text of a piece; ill-formed bytes become U+FFFD.
@@ -440,7 +454,7 @@ class Tokenizer:
         >>> tok.id_to_piece(3)
         '▁hello'
         """
-        return self._backend.piece(token_id)[0].decode(errors="replace")
+        return self._backend.piece(_id(token_id))[0].decode(errors="replace")
 
     def piece_to_id(self, piece: str | bytes) -> int | None:
         """Id of a piece text; of an unknown one the unknown id, or None without one.
@@ -459,7 +473,7 @@ class Tokenizer:
 
     def score(self, token_id: int) -> float:
         """Score of a piece as in the source model."""
-        return self._backend.piece(token_id)[2]
+        return self._backend.piece(_id(token_id))[2]
 
     def piece_type(self, token_id: int) -> PieceType:
         """Type of a piece.
@@ -469,7 +483,7 @@ class Tokenizer:
         >>> tok.piece_type(0).name
         'UNKNOWN'
         """
-        return PieceType(self._backend.piece(token_id)[1])
+        return PieceType(self._backend.piece(_id(token_id))[1])
 
     def is_unknown(self, token_id: int) -> bool:
         """Whether the piece is the unknown one."""

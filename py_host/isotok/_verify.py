@@ -33,14 +33,28 @@ Encode = Callable[[bytes], list[int]]
 
 
 def sentencepiece_encoder(model: bytes) -> Encode:
-    """Make the reference's encoder; ImportError where it is not installed."""
+    """Make the reference's encoder.
+
+    Raises
+    ------
+    ImportError
+        sentencepiece is not installed.
+    ValueError
+        sentencepiece refuses the model.
+    """
     try:
         import sentencepiece  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
         raise ImportError(
             "verify compares with sentencepiece; pip install sentencepiece"
         ) from error
-    processor: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
+    try:
+        processor: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
+    except RuntimeError as error:
+        raise ValueError(
+            f"sentencepiece refuses it ({error}); MODEL must be a .model file, "
+            "a blob goes to --blob"
+        ) from error
     return processor.encode
 
 

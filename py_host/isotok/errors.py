@@ -57,6 +57,11 @@ class TokenizerError(ValueError):
         self.offset = offset
         self.need = need
 
+    def name_source(self, name: str) -> None:
+        """Put the name of the file in front of the message, if it is not in it yet."""
+        if name not in str(self):
+            self.args = (f"{name}: {self}",)
+
 
 class TokenIdError(TokenizerError, IndexError):
     """A token id that is not in the vocabulary."""

@@ -132,9 +132,10 @@ PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t c
     if (!arguments("encode_batch", count, 4) || !argument_u32(args[1], &options.flags) ||
         !argument_u64(args[2], &options.limit))
         return NULL;
+    bool as_lists;
     text_list list;
-    if (!texts_get(state_of(self), args[0], &list)) return NULL;
-    PyObject *result = encode_texts(self, &list, &options, PyObject_IsTrue(args[3]) == 1);
+    if (!argument_bool(args[3], &as_lists) || !texts_get(state_of(self), args[0], &list)) return NULL;
+    PyObject *result = encode_texts(self, &list, &options, as_lists);
     texts_release(&list);
     return result;
 }

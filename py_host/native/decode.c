@@ -131,7 +131,8 @@ static PyObject *decode_list(PyObject *self, PyObject *list, bool raw)
 PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     if (!arguments("decode", count, 2)) return NULL;
-    bool raw = PyObject_IsTrue(args[1]) == 1;
+    bool raw;
+    if (!argument_bool(args[1], &raw)) return NULL;
     if (PyList_Check(args[0])) return decode_list(self, args[0], raw);
     Py_buffer view;
     if (PyObject_GetBuffer(args[0], &view, PyBUF_C_CONTIGUOUS) < 0) return NULL;

@@ -93,8 +93,9 @@ PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     if (!arguments("encode", count, 4)) return NULL;
     isotok_encode_options options = options_of(0);
-    if (args[1] != Py_False && PyObject_IsTrue(args[1])) options.flags |= ISOTOK_BOS;
-    if (args[2] != Py_False && PyObject_IsTrue(args[2])) options.flags |= ISOTOK_EOS;
+    bool bos, eos;
+    if (!argument_bool(args[1], &bos) || !argument_bool(args[2], &eos)) return NULL;
+    options.flags |= (bos ? ISOTOK_BOS : 0u) | (eos ? ISOTOK_EOS : 0u);
     if (!argument_u64(args[3], &options.limit)) return NULL;
     native_call call;
     return call_open_text(&call, self, args[0]) ? encode_list(&call, &options) : NULL;

@@ -33,6 +33,14 @@ bool argument_u32(PyObject *object, uint32_t *out)
     return true;
 }
 
+/* True and False cost no call. */
+bool argument_bool(PyObject *object, bool *out)
+{
+    int value = object == Py_False ? 0 : object == Py_True ? 1 : PyObject_IsTrue(object);
+    *out = value > 0;
+    return value >= 0;
+}
+
 static PyObject *module_name(PyObject *module, PyObject *args)
 {
     unsigned int kind;

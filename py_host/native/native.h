@@ -147,5 +147,6 @@ PyObject *module_compile(PyObject *module, PyObject *const *args, Py_ssize_t cou
 bool arguments(const char *name, Py_ssize_t count, Py_ssize_t wanted);
 bool argument_u32(PyObject *object, uint32_t *out);
 bool argument_u64(PyObject *object, uint64_t *out);
+bool argument_bool(PyObject *object, bool *out);
 
 #endif

@@ -91,7 +91,8 @@ PyObject *model_normalize(PyObject *self, PyObject *const *args, Py_ssize_t coun
     if (!arguments("normalize", count, 4) || !argument_u32(args[1], &options.flags) ||
         !argument_u32(args[2], &options.offset_unit))
         return NULL;
-    norm_output output = {.with_map = PyObject_IsTrue(args[3]) == 1};
+    norm_output output = {0};
+    if (!argument_bool(args[3], &output.with_map)) return NULL;
     PyObject *result = normalize_text(self, args[0], &options, &output);
     free(output.text);
     free(output.map);

@@ -295,3 +295,81 @@ def test_message() -> None:
     error = make_error(-4, "damaged", 4, "checksum differs; copy it again", 0, 16, 0, "model")
     assert str(error) == "model: damaged: checksum differs (byte 16); copy it again"
     assert make_error(-99, "", 0, "", 0, 0, 0, "model").status is None
+
+
+class _Refuses:
+    def __bool__(self) -> bool:
+        raise ValueError("neither true nor false")
+
+
+def test_truth_that_raises(tok: isotok.Tokenizer) -> None:
+    for options in ({"bos": _Refuses()}, {"eos": _Refuses()}):
+        with pytest.raises(ValueError, match="neither true nor false"):
+            tok.encode("a", **options)
+
+
+@pytest.mark.parametrize("limit", [2**63, 2**64, 2**70])
+def test_limits_beyond_every_text(tok: isotok.Tokenizer, limit: int) -> None:
+    assert tok.fits("hello world", limit)
+    assert tok.truncate("hello world", limit) == tok.encode("hello world")
+
+
+def test_numbers_are_what_has_an_index(tok: isotok.Tokenizer) -> None:
+    numpy = pytest.importorskip("numpy")
+    two = numpy.int64(2)
+    assert tok.fits("hello world", two) == tok.fits("hello world", 2)
+    assert tok.id_to_piece(two) == tok.id_to_piece(2)
+    for call in (tok.id_to_piece, tok.score, tok.piece_type):
+        with pytest.raises(TypeError):
+            call(1.0)
+        for token_id in (-1, tok.vocab_size, 2**32 - 1, 2**32, 2**70):
+            with pytest.raises(isotok.TokenIdError):
+                call(token_id)
+    with pytest.raises(TypeError):
+        tok.fits("a", 1.5)
+
+
+def test_errors_name_the_file(tmp_path: Path, backend: str) -> None:
+    path = tmp_path / "broken.model"
+    path.write_bytes(b"\xff" * 100)
+    with pytest.raises(isotok.TokenizerError, match=r"broken\.model: ") as caught:
+        isotok.load(path, backend=backend)
+    assert "4294967295" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"memory": -5}, {"memory": 0}, {"memory": 1.5}, {"memory": None}, {"memory": "x"},
+        {"memory": 1 << 70}, {"fuel": -1}, {"fuel": 0}, {"fuel": 1 << 70}, {"fuel": True},
+    ],
+)  # fmt: skip
+def test_limits_are_numbers(limits: dict[str, int]) -> None:
+    with pytest.raises(TokenizerError, match=r"limits: (memory|fuel) is .*; use a whole number"):
+        isotok.load(toy_model(), limits=limits)
+
+
+def test_limits_of_a_wrong_type() -> None:
+    with pytest.raises(TypeError, match="limits must be"):
+        isotok.load(toy_model(), limits=(1 << 28, 10**9))
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_batch_of_wrong_types(tok: isotok.Tokenizer, threads: int) -> None:
+    with pytest.raises(TypeError, match="text must be str or bytes, not <class 'NoneType'>"):
+        tok.encode_batch(["a", None], threads=threads)
+    with pytest.raises(TypeError):
+        tok.encode_batch(["a"], threads=1.5)
+
+
+def test_closed_even_for_a_negative_limit(tok: isotok.Tokenizer) -> None:
+    tok.close()
+    with pytest.raises(ClosedError):
+        tok.fits("a", -1)
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.model"
+    path.touch()
+    with pytest.raises(TokenizerError, match=r"nothing\.model: the file is empty"):
+        isotok.load(path)

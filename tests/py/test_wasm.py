@@ -84,6 +84,13 @@ def test_limits_on_time(call: str) -> None:
         isotok.load(blob, limits=Limits(fuel=1000))
 
 
+def test_limits_on_memory_alone(call: str) -> None:
+    tok = wasm(limits=Limits(memory=1 << 22, fuel=None))
+    assert tok.encode("hello world") == IDS
+    with pytest.raises(LimitError, match=r"limits\.memory is 65536"):
+        wasm(limits={"memory": 65536, "fuel": None})
+
+
 def test_fuel_is_given_for_each_window() -> None:
     tok = wasm(limits=Limits(fuel=400_000_000))
     assert len(tok.encode("hello " * 400_000)) == 400_000

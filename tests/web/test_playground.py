@@ -190,7 +190,7 @@ def wanted_rows(tokenizer: isotok.Tokenizer, text: str) -> Iterator[list[str]]:
                 lambda part: len(part.encode()),
             )
         ]
-        score = repr(round(tokenizer.score(number), 4)).removesuffix(".0")
+        score = repr(round(tokenizer.score(number), 4) + 0.0).removesuffix(".0")
         kind = tokenizer.piece_type(number).name.lower().replace("_", " ")
         yield [str(index), str(number), shown(piece), spelled, score, kind, *ranges]
 
@@ -233,7 +233,7 @@ def test_pieces_do_not_break_characters(page: Playground, name: str) -> None:
 
 def test_bytes_of_a_split_character(page: Playground) -> None:
     page.type("a 🌵 b")
-    piece = page.page.locator(".piece", has=page.page.locator(".parts"))
+    piece = page.page.locator(".pieces .piece", has=page.page.locator(".parts"))
     assert piece.locator(".part").all_inner_texts() == ["F0", "9F", "8C", "B5"]
     piece.hover()
     rows = page.page.locator("#details tbody tr").all_inner_texts()
@@ -300,7 +300,8 @@ def test_two_models(page: Playground) -> None:
         assert different
         assert page.statistics(side)["Cut otherwise"] == f"{len(different)} places"
         marked = page.panel(side).locator(".piece.differs").count()
-        assert 0 < marked <= len(different)
+        # The tokens of a range may be shown as several pieces, or ranges as one.
+        assert 0 < marked <= sum(count for _, _, count in different)
     assert page.page.locator("#legend").is_visible()
     page.page.select_option("#model-1", "")
     page.settle()
@@ -379,6 +380,17 @@ def test_text_file(page: Playground) -> None:
 # -- the host -----------------------------------------------------------------------------
 
 
+INLINE_SCRIPT = """() => new Promise(resolve => {
+    addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+        resolve(`${effectiveDirective} ${blockedURI}`);
+    });
+    const script = document.createElement("script");
+    script.textContent = "document.title = 'it has run'";
+    document.head.append(script);
+    setTimeout(() => resolve(document.title), 2000);
+})"""
+
+
 def test_security_policy(start: Open) -> None:
     """With the strict header, and without one: the page has the policy in itself."""
     for policy in (playground.POLICY, None):
@@ -388,12 +400,7 @@ def test_security_policy(start: Open) -> None:
         page.drop("x.model", own_model("trained_bpe").read_bytes())
         assert page.is_alive()
         assert page.errors == []
-        found = page.page.evaluate(
-            """() => {
-                try { return new Function("return 1")(); } catch (error) { return error.name; }
-            }"""
-        )
-        assert found == "EvalError"
+        assert page.page.evaluate(INLINE_SCRIPT) == "script-src-elem inline"
 
 
 def test_nothing_leaves(page: Playground) -> None:
@@ -457,7 +464,7 @@ def test_show_more(page: Playground) -> None:
     """Only what is asked for is drawn."""
     text = long_text(1_000_000)
     page.paste(text)
-    first = page.page.locator(".piece").count()
+    first = page.page.locator(".pieces .piece").count()
     assert first < 1000
     page.page.get_by_role("button", name="Show more").click()
     page.page.wait_for_function(f"() => document.querySelectorAll('.piece').length > {first}")
@@ -499,7 +506,7 @@ def test_lone_surrogates(page: Playground) -> None:
     page.type(text)
     with isotok.load(DEFAULT) as tokenizer:
         assert page.ids() == list(tokenizer.encode(well_formed(text)))
-    assert page.counts() == "7 characters · 15 bytes · 2 lone surrogates, encoded as U+FFFD"
+    assert page.counts() == "7 characters · 14 bytes · 2 lone surrogates, encoded as U+FFFD"
     assert page.page.locator(".mark.repaired").count() == 1
     assert page.page.locator(".pieces .code").all_inner_texts() == ["U+D83D", "U+DE00"]
     assert page.is_alive()
@@ -526,14 +533,14 @@ def test_right_to_left(page: Playground) -> None:
     """Paragraph by paragraph: the first piece of an Arabic line is at its right."""
     page.drop("gemma3.model", real_model("gemma3").read_bytes())
     page.type("مرحبا بالعالم العربي\nhello wide world")
-    boxes = [box.bounding_box() for box in page.page.locator(".piece").all()]
+    boxes = [box.bounding_box() for box in page.page.locator(".pieces .piece").all()]
     arabic, latin = boxes[:3], boxes[-3:]
     assert arabic[0]["x"] > arabic[1]["x"] > arabic[2]["x"]
     assert latin[0]["x"] < latin[1]["x"] < latin[2]["x"]
     panel = page.panel().bounding_box()
     assert panel["x"] + panel["width"] - arabic[0]["x"] - arabic[0]["width"] < 40
     # The arrow keys go where they point.
-    page.page.locator(".piece").first.focus()
+    page.page.locator(".pieces .piece").first.focus()
     page.page.keyboard.press("ArrowLeft")
     assert focused(page)["data-index"] == "1"
     page.page.keyboard.press("ArrowRight")
@@ -589,8 +596,10 @@ def with_memory_limit(pages: int) -> bytes:
 
 def test_memory_limit(start: Open) -> None:
     """A text that needs more memory than there is: an error, and the next one works."""
-    page = start(Site(files={"isotok.wasm": with_memory_limit(128)}))
-    page.paste("x" * 3_000_000)
+    page = start(Site(files={"isotok.wasm": with_memory_limit(100)}))
+    page.drop("own.model", own_model("bpe_runs").read_bytes())
+    page.paste("a" * 4_000_000, wait=False)
+    page.settle()
     error = page.panel().locator(".error")
     error.wait_for()
     assert "E_TOO_LARGE" in error.inner_text()
@@ -762,19 +771,19 @@ def test_keyboard(page: Playground) -> None:
         assert element["outlined"] == "true", element
         reached.append(element.get("id") or element["text"][:12])
     samples = ["English", "Code", "العربية", "日本語", "Emoji"]
-    first, second = reached[reached.index("text") + 5], reached[-2]
+    piece = page.page.locator(".pieces .piece").first.inner_text()
     assert reached == [
         *("share", "theme", "model-0", "file-0", "model-1", "file-1"),
         *samples,
-        *("text", "bos", "eos", "spaces", *[each for each in reached if each == ""]),
-        *(first, "Copy ids", second, "Copy ids"),
+        *("text", "bos", "eos", "spaces", ""),
+        *(piece, "Copy ids", piece, "Copy ids", "Tokens of the piece"[:12]),
     ]
 
 
 def test_arrow_keys(page: Playground) -> None:
     page.type("one two three four")
-    page.page.locator(".piece").first.focus()
-    count = page.page.locator(".piece").count()
+    page.page.locator(".pieces .piece").first.focus()
+    count = page.page.locator(".pieces .piece").count()
     for key, wanted in [
         ("ArrowRight", 1),
         ("ArrowDown", 2),
@@ -789,7 +798,7 @@ def test_arrow_keys(page: Playground) -> None:
         element = focused(page)
         assert element["data-index"] == str(wanted), key
         assert element["aria-selected"] == "true"
-        assert page.page.locator(".piece[tabindex='0']").count() == 1
+        assert page.page.locator(".pieces [tabindex='0']").count() == 1
         details = page.page.inner_text("#details tbody tr")
         assert details.startswith(f"{wanted}\t")
         assert element["aria-describedby"] == "description"
@@ -830,7 +839,7 @@ STATES: dict[str, Callable[[Playground], object]] = {
     "nothing": lambda page: page.type(""),
     "odd": lambda page: page.type("a\ud800\0\u202e"),
     "unknown": lambda page: unknown_tokens(page),
-    "details": lambda page: page.page.locator(".piece").nth(2).focus(),
+    "details": lambda page: page.page.locator(".pieces .piece").first.focus(),
 }
 
 
@@ -851,12 +860,13 @@ def test_axe(start: Open, theme: str, width: int) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not installed; run ./build.sh build playground-tests")
     script = AXE.read_text("utf-8")
+    page = start(color_scheme=theme)
+    page.page.set_viewport_size({"width": width, "height": 900})
+    page.page.evaluate(script)
     for name, prepare in STATES.items():
-        page = start(color_scheme=theme)
-        page.page.set_viewport_size({"width": width, "height": 900})
+        page.view("Text")
         prepare(page)
         page.settle()
-        page.page.evaluate(script)
         result = page.page.evaluate("() => axe.run()")
         violations = [
             (found["id"], [node["html"][:200] for node in found["nodes"]][:3])
@@ -864,7 +874,6 @@ def test_axe(start: Open, theme: str, width: int) -> None:
         ]
         assert violations == [], name
         assert len(result["passes"]) > 20
-        page.page.context.close()
 
 
 def test_narrow_screen(start: Open) -> None:
@@ -873,6 +882,7 @@ def test_narrow_screen(start: Open) -> None:
         page = start()
         page.page.set_viewport_size({"width": width, "height": 800})
         for prepare in STATES.values():
+            page.view("Text")
             prepare(page)
             page.settle()
             found = page.page.evaluate("() => document.documentElement.scrollWidth")
@@ -881,6 +891,9 @@ def test_narrow_screen(start: Open) -> None:
 
 
 # -- pictures -----------------------------------------------------------------------------
+
+
+PICTURE: Any = {"width": 1000, "height": 780}
 
 
 def shoot(page: Playground, name: str) -> None:
@@ -892,24 +905,26 @@ def shoot(page: Playground, name: str) -> None:
 
 def test_pictures(start: Open) -> None:
     page = start()
-    page.page.locator(".piece", has_text="izability").first.hover()
+    page.page.set_viewport_size(PICTURE)
+    page.page.locator(".pieces .piece", has_text="ability").first.hover()
     shoot(page, "light")
 
     page = start(color_scheme="dark")
+    page.page.set_viewport_size(PICTURE)
     two_models(page)
     page.page.locator(".panel").first.locator(".differs").nth(1).hover()
     shoot(page, "dark")
 
     page = start()
-    page.drop("trained_bpe.model", own_model("trained_bpe").read_bytes())
+    page.page.set_viewport_size(PICTURE)
     page.page.get_by_role("button", name="العربية").click()
     page.settle()
-    page.page.locator(".piece").nth(1).focus()
+    page.page.locator(".pieces .piece").nth(1).focus()
     shoot(page, "rtl")
 
     page = start()
     page.page.set_viewport_size({"width": 380, "height": 800})
     page.page.get_by_role("button", name="Emoji").click()
     page.settle()
-    page.page.locator(".piece", has=page.page.locator(".parts")).first.focus()
+    page.page.locator(".pieces .piece", has=page.page.locator(".parts")).first.focus()
     shoot(page, "narrow")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,26 +32,32 @@ def main(argument: str) -> str:
     text = (folder / "text.txt").read_text("utf-8")
     isotok.load(backend="wasm")  # compiles the modules
     for path in sorted(folder.glob("*.model")):
-        name = path.stem
-        rows[f"load {name}.model"] = best(lambda p=path: isotok.load(p, backend="wasm"), 1, 3)
-        blob = path.with_suffix(".isotok")
-        rows[f"load {name}.isotok"] = best(lambda b=blob: isotok.load(b, backend="wasm"), 1, 3)
-        tok = isotok.load(path, backend="wasm")
-        half = len(text) // 2
-        for kind, part, encode in (
-            ("list", text[:half], tok.encode),
-            ("buffer", text[half:], lambda each: tok._backend.encode_ids(each, 0, 0)),
-        ):
-            begin = time.perf_counter()
-            encode(part)
-            seconds = time.perf_counter() - begin
-            rows[f"encode 1 MB, {kind}, {name}"] = seconds * 1e6 / len(part.encode())
-        ids = tok.encode("Hello world")
-        rows[f"encode Hello world, {name}"] = best(lambda: tok.encode("Hello world"), 2000)
-        rows[f"decode it, {name}"] = best(lambda i=ids: tok.decode(i), 2000)
-        texts = [f"Hello world {i}" for i in range(1000)]
-        rows[f"batch of 1000, lists, {name}"] = best(
-            lambda t=texts: tok.encode_batch(t, output="list"), 5
-        )
-        tok.close()
+        for each in (path, path.with_suffix(".isotok")):
+            rows[f"load {each.name}"] = best(partial(isotok.load, each, backend="wasm"), 1, 3)
+        with isotok.load(path, backend="wasm") as tok:
+            rows.update((f"{row}, {path.stem}", seconds) for row, seconds in calls(tok, text))
     return json.dumps(rows)
+
+
+def calls(tok: Any, text: str) -> Iterator[tuple[str, float]]:
+    """Long text, one half for each way, so that nothing has been seen before; short texts."""
+    half = len(text) // 2
+    yield "encode 1 MB to a list", seconds_per_megabyte(tok.encode, text[:half])
+    to_buffer = partial(to_array, tok)
+    yield "encode 1 MB to an array", seconds_per_megabyte(to_buffer, text[half:])
+    yield "encode 11 characters", best(partial(tok.encode, "Hello world"), 2000)
+    yield "decode them", best(partial(tok.decode, tok.encode("Hello world")), 2000)
+    texts = [f"Hello world {i}" for i in range(1000)]
+    batch = partial(tok.encode_batch, texts, output="list")
+    yield "encode 1000 short texts to lists", best(batch, 5)
+
+
+def to_array(tok: Any, text: str) -> memoryview:
+    """As `encode_to_numpy`, without numpy."""
+    return tok._backend.encode_ids(text, 0, 0)
+
+
+def seconds_per_megabyte(encode: Callable[[str], object], text: str) -> float:
+    begin = time.perf_counter()
+    encode(text)
+    return (time.perf_counter() - begin) * 1e6 / len(text.encode())

@@ -33,9 +33,10 @@ export class Details {
     };
     const title =
       text === "" ? "from no text" : make("bdi", { class: "shown" }, ...visibleNodes(text, true));
-    const description = tokens.slice(0, MAX_DESCRIBED).map(tokenText).join("; ");
+    const words = tokens.slice(0, MAX_DESCRIBED).map(tokenText);
+    if (differs) words.push("the other model cuts the text otherwise");
     this.#place.replaceChildren(
-      make("p", { id: DESCRIPTION, hidden: true }, description),
+      make("p", { id: DESCRIPTION, hidden: true }, words.join("; ")),
       make("p", {}, title, make("span", { class: "model" }, model)),
       make("div", scroll, table),
     );

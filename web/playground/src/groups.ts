@@ -96,7 +96,10 @@ export class GroupReader {
     const type = tokenizer.pieceType(id);
     const utf16 = rangeOf(ranges.utf16, index);
     const piece = tokenizer.idToPiece(id);
-    const text = type === "unknown" ? this.#text.slice(utf16[0], utf16[0] + MAX_BYTES) : piece;
+    const text =
+      type === "unknown"
+        ? this.#text.slice(utf16[0], Math.min(utf16[1], utf16[0] + MAX_BYTES))
+        : piece;
     return {
       index,
       id,

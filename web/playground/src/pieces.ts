@@ -17,6 +17,7 @@ export interface PieceOptions {
 
 export class PieceList {
   readonly element: HTMLElement;
+  readonly #label: string;
   readonly #options: PieceOptions;
   readonly #groups: Group[] = [];
   readonly #elements: HTMLElement[] = [];
@@ -26,7 +27,8 @@ export class PieceList {
   constructor(label: string, options: PieceOptions, onPick: (group: Group) => void) {
     this.#options = options;
     this.#onPick = onPick;
-    this.element = make("div", { class: "pieces", "aria-label": label });
+    this.#label = label;
+    this.element = make("div", { class: "pieces" });
     this.element.addEventListener("focusin", (event) => this.#focused(event.target));
     this.element.addEventListener("mouseover", (event) => {
       const group = this.#groups[this.#indexOf(event.target)];
@@ -44,7 +46,9 @@ export class PieceList {
     if (rest !== "") nodes.push(this.#uncovered(rest));
     this.element.append(...nodes);
     // Without an option, it would be a list that misses its content.
-    if (this.#elements.length > 0) this.element.setAttribute("role", "listbox");
+    if (this.#elements.length === 0) return;
+    this.element.setAttribute("role", "listbox");
+    this.element.setAttribute("aria-label", this.#label);
   }
 
   #add(group: Group): HTMLElement {
@@ -54,7 +58,6 @@ export class PieceList {
       {
         role: "option",
         "aria-selected": "false",
-        "aria-label": labelOf(group),
         tabindex: index === 0 ? 0 : -1,
         class: this.#classesOf(group, index),
         "data-index": index,
@@ -168,21 +171,4 @@ function partText(token: Token | undefined): string {
   if (token === undefined) return "";
   if (token.type === "byte" || !STANDS_ALONE.test(token.piece)) return token.bytes;
   return token.piece;
-}
-
-const SPOKEN: Readonly<Record<string, string>> = {
-  " ": "space",
-  "\n": "line break",
-  "\t": "tab",
-  "\r": "carriage return",
-  "\u3000": "wide space",
-};
-
-/** What a screen reader says. */
-function labelOf({ text, tokens, differs }: Group): string {
-  const shown = text === "" ? (tokens[0]?.piece ?? "") : text;
-  const spoken = shown.trim() === "" ? Array.from(shown, (c) => SPOKEN[c] ?? c).join(" ") : shown;
-  const ids = tokens.map(({ id }) => id).join(" ");
-  const count = tokens.length === 1 ? "id" : `${tokens.length} tokens, ids`;
-  return `${spoken}, ${count} ${ids}${differs ? ", differs" : ""}`;
 }
