@@ -249,6 +249,14 @@ uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t space,
     return least;
 }
 
+/* Whether no replacement is longer than max_expansion says: that bounds a session's memory. */
+static bool fits_expansion(const struct check *c, const uint8_t *text, uint32_t size,
+                           const struct isotok__operation *operation)
+{
+    uint32_t space = operation->flags & ISOTOK_NORM_ESCAPE ? 3 : 1;
+    return isotok__longest_run(text, size, space, 0) <= c->b->max_expansion;
+}
+
 isotok_status isotok__check_shape(const struct isotok_model *model, const uint8_t *data,
                                   isotok_error *error)
 {
@@ -273,9 +281,9 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,
                             b->charsmap_text_count);
     if (status != ISOTOK_OK) return status;
-    if (isotok__longest_run(b->charsmap_text, b->charsmap_text_count,
-                            b->normalizer[0].flags & ISOTOK_NORM_ESCAPE ? 3 : 1,
-                            0) > b->max_expansion)
+    if (!fits_expansion(&c, b->charsmap_text, b->charsmap_text_count, &b->normalizer[0]) ||
+        (b->decoder_count > 1 &&
+         !fits_expansion(&c, b->denormalizer_text, b->denormalizer_text_count, &b->decoder[1])))
         return fail_at(&c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
     return check_charsmap(&c, b->denormalizer_trie, b->denormalizer_trie_count,
                           b->denormalizer_text, b->denormalizer_text_count);

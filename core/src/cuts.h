@@ -29,8 +29,10 @@ ISOTOK_INLINE bool isotok__pair_occurs(const uint64_t *set, uint32_t shift, uint
     return set[h >> 6] >> (h & 63) & 1;
 }
 
-/* The last cut in text[0..size) after its first character, or 0 if there is none;
- * `size` must be the end of a character, and is itself a cut only if `at_end`. */
-uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32_t size);
+/* The last cut in text[0..size) after its first character, or 0 if there is none; `size` is
+ * the end of a character. It is known that no position below `searched` is a cut: without that, a
+ * long stretch without one would be searched again for every part of a stream. */
+uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32_t size,
+                          uint32_t searched);
 
 #endif

@@ -65,7 +65,8 @@ static isotok_status advance(struct isotok_session *s, isotok_input *input, bool
         ready = (uint32_t)s->window.size;
         if (ready == 0) *out_end = true;
     } else {
-        ready = isotok__last_cut(s->model, s->window.text, (uint32_t)settled);
+        ready = isotok__last_cut(s->model, s->window.text, (uint32_t)settled, s->searched);
+        s->searched = ready == 0 ? (uint32_t)settled : 0;
         if (ready == 0 && state == ISOTOK__NORM_FULL) return isotok__need_scratch(s, error);
         if (ready == 0 && state == ISOTOK__NORM_DONE) *out_end = true;
     }

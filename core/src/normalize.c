@@ -364,15 +364,16 @@ full:
     return ISOTOK__NORM_FULL;
 }
 
-size_t isotok__normalizer_settled(const struct isotok__normalizer *n,
-                                  const struct isotok__window *w)
+size_t isotok__normalizer_settled(const struct isotok__normalizer *n, struct isotok__window *w)
 {
     size_t size = w->size;
     bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
     if (!(n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) || n->finished) return size;
     if (symbol)
-        while (size >= 3 && memcmp(w->text + size - 3, space_symbol, 3) == 0) size -= 3;
+        while (size >= w->settled + 3 && memcmp(w->text + size - 3, space_symbol, 3) == 0)
+            size -= 3;
     else
-        while (size > 0 && w->text[size - 1] == 0x20) size--;
+        while (size > w->settled && w->text[size - 1] == 0x20) size--;
+    w->settled = size;
     return size;
 }

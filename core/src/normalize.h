@@ -23,6 +23,7 @@ struct isotok__window {
     uint8_t *text;
     uint32_t *map; /* one entry per byte of text, or NULL */
     size_t size, capacity;
+    size_t settled; /* at least so many bytes are, see isotok__normalizer_settled */
     uint64_t map_base;
 };
 
@@ -39,9 +40,9 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
                            size_t *position, bool last, struct isotok__window *window);
 
 /* Bytes of window->text that later input cannot change: all but a trailing run of spaces
- * where those may be cut off. */
+ * where those may be cut off. Remembers the answer, so that a long run is read once. */
 size_t isotok__normalizer_settled(const struct isotok__normalizer *n,
-                                  const struct isotok__window *window);
+                                  struct isotok__window *window);
 
 /* Longest user-defined piece that prefixes canonical text[0..size) (of the first 64 that
  * do, as the original keeps them): bytes, or 0. */

@@ -38,7 +38,8 @@ isotok_status isotok__begin(isotok_session *s, const isotok_encode_options *opti
     s->window.map_base = 0;
     s->window.map = NULL;
     s->tokens.count = 0;
-    s->ready = s->drained = 0;
+    s->ready = s->drained = s->searched = 0;
+    s->window.settled = 0;
     s->carried = 0.0f;
     return ISOTOK_OK;
 }
@@ -57,4 +58,5 @@ void isotok__window_drop(struct isotok_session *s, size_t size)
     }
     memmove(w->text, w->text + size, rest);
     w->size = rest;
+    w->settled -= isotok__min(w->settled, size);
 }

@@ -9,13 +9,13 @@
 /* Hands out 64-aligned arrays; with memory == NULL it only counts. */
 struct carver {
     uint8_t *memory;
-    size_t used;
+    uint64_t used; /* 64 bits on every host: a probe must not wrap around */
 };
 
-static void *carve(struct carver *c, size_t count, size_t element)
+static void *carve(struct carver *c, uint64_t count, uint64_t element)
 {
-    void *result = c->memory != NULL ? c->memory + c->used : NULL;
-    c->used += isotok__align_up(count * element, ISOTOK_ALIGN);
+    void *result = c->memory != NULL ? c->memory + (size_t)c->used : NULL;
+    c->used += (count * element + ISOTOK_ALIGN - 1) & ~(uint64_t)(ISOTOK_ALIGN - 1);
     return result;
 }
 
@@ -39,8 +39,8 @@ static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint
 }
 
 /* Sets every array of `s` for a window of `n` bytes; returns the bytes used. */
-static size_t carve_all(const struct isotok_model *model, struct isotok_session *s, uint8_t *memory,
-                        size_t n)
+static uint64_t carve_all(const struct isotok_model *model, struct isotok_session *s,
+                          uint8_t *memory, size_t n)
 {
     struct carver c = {memory, 0};
     bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM;
@@ -62,7 +62,7 @@ static size_t carve_all(const struct isotok_model *model, struct isotok_session 
     return c.used;
 }
 
-size_t isotok__session_memory(const struct isotok_model *model, size_t capacity)
+uint64_t isotok__session_memory(const struct isotok_model *model, size_t capacity)
 {
     struct isotok_session probe;
     return carve_all(model, &probe, NULL, capacity);
@@ -76,13 +76,13 @@ static size_t least_capacity(const struct isotok_model *model)
 
 size_t isotok__session_minimum(const struct isotok_model *model)
 {
-    return isotok__session_memory(model, least_capacity(model));
+    return (size_t)isotok__session_memory(model, least_capacity(model));
 }
 
 size_t isotok__session_usual(const struct isotok_model *model)
 {
     size_t least = least_capacity(model);
-    return isotok__session_memory(model, least > USUAL_CAPACITY ? least : USUAL_CAPACITY);
+    return (size_t)isotok__session_memory(model, least > USUAL_CAPACITY ? least : USUAL_CAPACITY);
 }
 
 /* Largest window that fits into `size` bytes. */

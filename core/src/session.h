@@ -82,6 +82,7 @@ struct isotok_session {
     struct isotok__window window;
     uint32_t *map_memory; /* the window's map when offsets are wanted */
     uint32_t ready;       /* bytes at the front of the window that are segmented */
+    uint32_t searched;    /* no position of the window below this one is a cut */
     uint32_t drained;     /* normalize: bytes of the window already delivered */
     float carried;        /* unigram: score at the window's start */
     struct isotok__tokens tokens;
@@ -95,7 +96,7 @@ struct isotok_session {
 };
 
 /* Bytes of memory for a window of `capacity` bytes. */
-size_t isotok__session_memory(const struct isotok_model *model, size_t capacity);
+uint64_t isotok__session_memory(const struct isotok_model *model, size_t capacity);
 /* Least memory: room for the longest single output of the normalizer. */
 size_t isotok__session_minimum(const struct isotok_model *model);
 size_t isotok__session_usual(const struct isotok_model *model);

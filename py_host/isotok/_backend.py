@@ -114,7 +114,8 @@ def limits_of(limits: Limits | Mapping[str, int | None] | None) -> Limits | None
     if limits is None:
         return None
     if isinstance(limits, Limits):
-        return Limits(*map(_limit_of, Limits._fields, limits))
+        checked = map(_limit_of, Limits._fields, limits)
+        return Limits(*checked)  # pyright: ignore[reportArgumentType]  # only fuel may be None
     if not isinstance(limits, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("limits must be Limits or a dict with memory and fuel")
     unknown = sorted(set(map(str, limits)) - set(Limits._fields))

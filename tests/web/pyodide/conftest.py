@@ -15,7 +15,11 @@ if str(HERE) not in sys.path:
 
 import prepare  # noqa: E402
 import server  # noqa: E402
-from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+
+try:
+    from playwright.sync_api import Browser, Page, sync_playwright
+except ImportError:  # nobody has prepared this folder's tests; `./build.sh test pyodide` does
+    collect_ignore_glob = ["test_*.py"]
 
 FLAGS = [
     "--no-sandbox",
@@ -30,7 +34,7 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def wheel() -> Path:
-    (found,) = prepare.DIST.glob("isotok-*.whl")
+    (found,) = prepare.DIST.glob("isotok-*.whl")  # made by prepare.py
     return found
 
 
@@ -56,8 +60,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser, site: str) -> Iterator[Page]:
-    """A page without any network but our server, and without errors at its end."""
+def page(browser: Browser) -> Iterator[Page]:
+    """A page without any network but this machine, and without errors at its end."""
     context = browser.new_context(viewport={"width": 1000, "height": 900})
     page = context.new_page()
     page.set_default_timeout(600_000)
@@ -65,7 +69,7 @@ def page(browser: Browser, site: str) -> Iterator[Page]:
     problems: list[str] = []
 
     def route(each: Any) -> None:
-        if each.request.url.startswith(site):
+        if each.request.url.startswith("http://127.0.0.1:"):
             each.continue_()
         else:
             foreign.append(each.request.url)
