@@ -135,6 +135,26 @@ def growth() -> Iterator[Check]:
                 yield _at_most(f"{model.stem} {backend}: growth, {name}", many / few, 4.8)
 
 
+def stretches() -> Iterator[Check]:
+    """Long texts without a cut, which reach a session in parts: linear, and right in 32 bits."""
+    import isotok
+
+    for name, size in (("xlmr", 30_000_000), ("gemma3", 8_000_000)):
+        model = data.models_dir() / f"{name}.model"
+        wasm = isotok.load(model, backend="wasm")
+        counts: dict[int, int] = {}
+
+        def count(size: int, wasm: Any = wasm, counts: dict[int, int] = counts) -> None:
+            counts[size] = wasm.count("a" * size)
+
+        few, many = map(min, _alternate(3, lambda: count(1_000_000), lambda: count(4_000_000)))
+        yield _at_most(f"{name} wasm: growth of a stretch, 4 MB over 1 MB", many / few, 4.8)
+        count(size)
+        ours = isotok.load(model, backend="native").count("a" * size)
+        equal = counts[size] == ours
+        yield f"{name} wasm: tokens of {size:,} letters", f"{counts[size]:,}", f"{ours:,}", equal
+
+
 PEAK = """
 import re, sys
 import numpy
@@ -177,5 +197,6 @@ def memory() -> Iterator[Check]:
 
 
 ALL: dict[str, Checks] = {
-    "wasm": wasm, "sizes": sizes, "opening": opening, "growth": growth, "memory": memory,
+    "wasm": wasm, "sizes": sizes, "opening": opening, "growth": growth, "stretches": stretches,
+    "memory": memory,
 }  # fmt: skip

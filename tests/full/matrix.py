@@ -8,13 +8,12 @@ where the corpus is valid UTF-8.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 BACKENDS = ("native", "wasm")
 MODES = ("whole", "lines", "2 KB")
@@ -43,14 +42,17 @@ class Row:
         return self.ids + self.byte_offsets + self.texts + self.codepoint_offsets
 
 
+Offsets = list[tuple[int, int]]
+
+
 @dataclass
 class Answer:
     """What is known of one document."""
 
-    ids: NDArray[np.int64]
-    bytes_: NDArray[np.int64]
+    ids: list[int]
+    bytes_: Offsets
     text: bytes
-    codepoints: NDArray[np.int64] | None
+    codepoints: Offsets | None
 
 
 def documents(data: bytes, mode: str) -> list[bytes]:
@@ -69,10 +71,6 @@ def documents(data: bytes, mode: str) -> list[bytes]:
     return result
 
 
-def _pairs(offsets: list[tuple[int, int]]) -> NDArray[np.int64]:
-    return np.array(offsets, np.int64).reshape(-1, 2)
-
-
 def _as_text(data: bytes) -> str | None:
     try:
         return data.decode()
@@ -80,32 +78,43 @@ def _as_text(data: bytes) -> str | None:
         return None
 
 
-def oracle(processor: Any, data: bytes) -> Answer:
-    """sentencepiece's answer."""
+def _in_codepoints(data: bytes, offsets: Offsets) -> Offsets:
+    """Byte offsets as code points: how many lead bytes are in front."""
+    leads = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+    before = np.concatenate(([0], np.cumsum(leads))).tolist()
+    return [(before[begin], before[end]) for begin, end in offsets]
+
+
+def oracle(processor: Any, data: bytes, mode: str) -> Answer:
+    """sentencepiece's answer.
+
+    Its code-point offsets are asked for where the document is the whole corpus; in the other
+    modes they are counted from its byte offsets, which takes a third of the time.
+    """
     found = processor.encode(data, out_type="offset_mapping")
     text = _as_text(data)
-    codepoints = None
-    if text is not None:
-        codepoints = _pairs(processor.encode(text, out_type="offset_mapping")["offsets"])
+    codepoints: Offsets | None = None
+    if text is not None and mode == "whole":
+        codepoints = processor.encode(text, out_type="offset_mapping")["offsets"]
+    elif text is not None:
+        codepoints = _in_codepoints(data, found["offsets"])
     decoded = processor.decode(found["ids"], out_type=bytes) if found["ids"] else b""
-    ids = np.array(found["ids"], np.int64)
-    return Answer(ids, _pairs(found["offsets"]), decoded, codepoints)
+    return Answer(found["ids"], found["offsets"], decoded, codepoints)
 
 
 def compare(row: Row, tokenizer: Any, data: bytes, expected: Answer) -> None:
     """Count what differs for one document."""
-    ids = tokenizer.encode_to_numpy(data).astype(np.int64)
     spans = tokenizer.encode_with_offsets(data, unit="byte")
-    wrong_ids = not np.array_equal(ids, expected.ids) or spans.ids != ids.tolist()
-    wrong_bytes = not np.array_equal(_pairs(spans.offsets), expected.bytes_)
-    wrong_text = tokenizer.decode(ids).encode() != expected.text
+    wrong_ids = tokenizer.encode(data) != expected.ids or spans.ids != expected.ids
+    wrong_bytes = spans.offsets != expected.bytes_
+    wrong_text = tokenizer.decode(expected.ids).encode() != expected.text
     wrong_codepoints = False
     if expected.codepoints is not None:
         offsets = tokenizer.encode_with_offsets(data.decode(), unit="codepoint").offsets
-        wrong_codepoints = not np.array_equal(_pairs(offsets), expected.codepoints)
+        wrong_codepoints = offsets != expected.codepoints
         row.codepoint_documents += 1
     row.documents += 1
-    row.tokens += len(ids)
+    row.tokens += len(expected.ids)
     row.ids += wrong_ids
     row.byte_offsets += wrong_bytes
     row.texts += wrong_text
@@ -126,7 +135,7 @@ def run_job(model: Path, corpus: Path, size: int | None) -> list[Row]:
     for mode in MODES:
         here = [Row(model.stem, corpus.name, mode, name) for name in BACKENDS]
         for document in documents(data, mode):
-            expected = oracle(processor, document)
+            expected = oracle(processor, document, mode)
             for row, tokenizer in zip(here, tokenizers, strict=True):
                 compare(row, tokenizer, document, expected)
         rows += here
@@ -143,7 +152,7 @@ def run(models: list[Path], texts: list[Path], processes: int, size: int | None)
     """Rows as their jobs end."""
     with ProcessPoolExecutor(processes, max_tasks_per_child=1) as pool:
         jobs = [pool.submit(run_job, model, text, size) for text in texts for model in models]
-        for job in jobs:
+        for job in as_completed(jobs):
             yield from job.result()
 
 

@@ -1,6 +1,6 @@
 """`./build.sh test full`: the matrices and limits that are too long for every change.
 
-    ./build.sh test full [--size BYTES] [--only NAME …] [--processes N]
+    ./build.sh test full [--size BYTES] [--only NAME …] [--corpus NAME …] [--processes N]
 
 Exits with 1 if a line falls short. `--size` reads only the first BYTES of each corpus.
 """
@@ -43,11 +43,11 @@ def run_limits(names: list[str]) -> tuple[int, int]:
     return passed, failed
 
 
-def run_matrix(processes: int, size: int | None) -> tuple[int, int]:
+def run_matrix(processes: int, size: int | None, names: list[str]) -> tuple[int, int]:
     """Print a row per model, corpus, mode and back end; equal and differing rows."""
     passed = failed = 0
     print(f"\n== matrix\n{matrix.HEADER}", flush=True)
-    texts = matrix.corpora(data.corpora_dir())
+    texts = [t for t in matrix.corpora(data.corpora_dir()) if not names or t.name in names]
     for row in matrix.run(data.real_models(), texts, processes, size):
         print(matrix.line(row), flush=True)
         passed += row.differing == 0
@@ -60,6 +60,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, help="bytes of each corpus")
     parser.add_argument("--only", nargs="+", choices=["matrix", *checks()])
+    parser.add_argument("--corpus", nargs="+", default=[], help="only these corpora")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     if not data.real_models():
@@ -69,7 +70,7 @@ def main() -> int:
     wanted = options.only or [*checks(), "matrix"]
     passed, failed = run_limits([name for name in wanted if name != "matrix"])
     if "matrix" in wanted:
-        equal, differing = run_matrix(options.processes, options.size)
+        equal, differing = run_matrix(options.processes, options.size, options.corpus)
         passed, failed = passed + equal, failed + differing
     print(f"\n{time.monotonic() - begin:.0f} s\n{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import isotok
 import pytest
+from isotok._blob_gen import BlobView
 from isotok.compile import compile_model
 from support import data
 from support.models import BPE, CHAR, UNIGRAM
@@ -68,3 +69,17 @@ def test_kept_inputs() -> None:
     folder = data.ROOT / "tests/fuzz/crashes"
     kept: list[Path] = sorted(folder.glob("*")) if folder.exists() else []
     assert all(path.name.split("-")[0] in fuzz_run.TARGETS for path in kept)
+
+
+def test_replacements_are_bounded(backend: str) -> None:
+    """A pool without NULs between its texts would make every session as large as the pool."""
+    blob = bytearray(compile_model((data.VECTOR_MODELS / "uni_denormalizer.model").read_bytes()))
+    pools = [s for s in BlobView(blob).sections() if s.name.endswith("_text") and "map" in s.name]
+    pools += [s for s in BlobView(blob).sections() if s.name == "denormalizer_text"]
+    assert pools
+    for pool in pools:
+        for at in range(pool.offset, pool.offset + pool.size - 1):
+            blob[at] = blob[at] or ord("x")
+        with pytest.raises(isotok.TokenizerError, match="out of range") as caught:
+            isotok.load(bytes(blob), backend=backend)
+        assert caught.value.offset == 0

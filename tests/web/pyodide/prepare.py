@@ -137,6 +137,14 @@ def lock_file(wheel: Path) -> Path:
     return target
 
 
+def index(wheel: Path) -> None:
+    """Write a package index of one package, in the form of PEP 503."""
+    folder = DIST / "simple/isotok"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = f'<a href="/dist/{wheel.name}#sha256={digest(wheel)}">{wheel.name}</a>'
+    (folder / "index.html").write_text(f"<!doctype html><title>isotok</title>{link}\n")
+
+
 def test_files() -> Iterator[tuple[str, Path]]:
     """Name in the archive and path of what the tests read."""
     for folder in FOLDERS:
@@ -167,7 +175,9 @@ def prepare() -> None:
     npm_packages()
     python_packages()
     wheels()
-    lock_file(own_wheel())
+    wheel = own_wheel()
+    lock_file(wheel)
+    index(wheel)
     archive()
     for path in HERE.glob("inside_*.py"):
         shutil.copy(path, DIST / path.name)

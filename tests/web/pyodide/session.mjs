@@ -12,18 +12,24 @@ const STRICT = {
   },
 };
 
-/** Starts Pyodide and installs isotok: from a file, by its name in the lock file, or by micropip. */
-export async function start(host, { way, wheel, url, micropip = [], env = {} }) {
+/**
+ * Starts Pyodide and installs isotok: from a file, by its name in the lock file, or by
+ * micropip from an address or an index.
+ */
+export async function start(host, { way, wheel, url, index, micropip = [], env = {} }) {
   const begin = performance.now();
   const py = await host.loadPyodide({ ...host.options, env: { HOME: "/home/pyodide", ...env } });
   const loaded = performance.now();
   if (way === "file") await py.loadPackage(host.locate(wheel), STRICT);
   else if (way === "name") await py.loadPackage("isotok", STRICT);
-  else if (way === "micropip") {
+  else {
     // Not by name: the lock file has the digest of Pyodide's own build of the wheel.
     await py.loadPackage(micropip.map(host.locate), STRICT);
-    await py.pyimport("micropip").install(url);
-  } else throw new Error(`unknown way to install: ${way}`);
+    const { install } = py.pyimport("micropip");
+    if (way === "micropip") await install(url);
+    else if (way === "index") await install.callKwargs("isotok", { index_urls: index });
+    else throw new Error(`unknown way to install: ${way}`);
+  }
   const installed = performance.now();
   return { py, seconds: { pyodide: (loaded - begin) / 1000, isotok: (installed - loaded) / 1000 } };
 }

@@ -50,16 +50,16 @@ def on_page(page: Page, address: str) -> Page:
     return page
 
 
-@pytest.fixture(params=["node", "page", "strict page", "worker"])
-def run(request: pytest.FixtureRequest, site: str) -> Run:
-    """Run a task on one of the hosts."""
-    if request.param == "node":
+@pytest.fixture
+def run(host: str, request: pytest.FixtureRequest, site: str) -> Run:
+    """Run a task on a host."""
+    if host == "node":
         return run_in_node
     page: Page = request.getfixturevalue("page")
-    strict = "/strict" if "strict" in request.param else ""
+    strict = "/strict" if "strict" in host else ""
     on_page(page, site + strict)
     assert page.evaluate("mayEvaluate") == (strict == "")
-    function = "runInWorker" if request.param == "worker" else "runOnPage"
+    function = "runInWorker" if "worker" in host else "runOnPage"
     return lambda task: page.evaluate(f"task => {function}(task)", task)
 
 
@@ -113,7 +113,16 @@ def test_the_lock_file_knows_the_wheel(wheel: Path) -> None:
 # -- ways to install ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["file", "name", "micropip"])
+@pytest.mark.parametrize(
+    ("host", "way"),
+    [
+        *(("node", way) for way in ("file", "name", "micropip", "index")),
+        *(("page", way) for way in ("file", "micropip")),
+        *(("strict page", way) for way in ("name", "index")),
+        *(("worker", way) for way in ("file", "micropip")),
+        ("strict worker", "name"),
+    ],
+)
 def test_install(way: str, run: Run, site: str, wheel: Path) -> None:
     """Installed in any way, the package gives the ids of the native back end."""
     url = f"{site}/dist/{wheel.name}"
@@ -122,6 +131,7 @@ def test_install(way: str, run: Run, site: str, wheel: Path) -> None:
             "way": way,
             "wheel": wheel.name,
             "url": url,
+            "index": f"{site}/dist/simple/{{package_name}}/",
             "micropip": [name for name in wheels_in_dist() if name.startswith(MICROPIP)],
             "python": "inside_use.py",
             "argument": {"texts": TEXTS},
