@@ -134,7 +134,8 @@ PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t c
         return NULL;
     bool as_lists;
     text_list list;
-    if (!argument_bool(args[3], &as_lists) || !texts_get(state_of(self), args[0], &list)) return NULL;
+    if (!argument_bool(args[3], &as_lists) || !texts_get(state_of(self), args[0], &list))
+        return NULL;
     PyObject *result = encode_texts(self, &list, &options, as_lists);
     texts_release(&list);
     return result;

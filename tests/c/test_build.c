@@ -7,7 +7,7 @@
 #include "blob_gen.h"
 #include "make_model.h"
 
-#define NONE          0xFFFFFFFFu
+#define NONE 0xFFFFFFFFu
 #define FEATURE(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
 
 /* Builds a blob and frees the model. NULL if it is refused. */
