@@ -35,7 +35,7 @@ def check(model: Path, corpora: list[Path]) -> None:
         for mode in matrix.MODES:
             rows = [matrix.Row(model.stem, corpus.name, mode, name) for name in matrix.BACKENDS]
             for document in matrix.documents(corpus.read_bytes()[:SIZE], mode):
-                expected = matrix.oracle(processor, document)
+                expected = matrix.oracle(processor, document, mode)
                 for row, tokenizer in zip(rows, tokenizers, strict=True):
                     matrix.compare(row, tokenizer, document, expected)
             for row in rows:
