@@ -81,7 +81,7 @@ export class Editor {
 
   #typed(): void {
     const { value } = this.#parts.area;
-    if (value.length > MAX_EDITED) this.set(value);
+    if (value.length > MAX_EDITED || this.#held !== undefined) this.set(value);
     else this.#onChange();
   }
 

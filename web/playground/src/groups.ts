@@ -22,7 +22,7 @@ export interface Tokens {
 /** A character of more tokens than this is broken: nobody could read it either. */
 const MAX_TOKENS = 64;
 /** UTF-16 units shown of a group; an unknown token can be as long as the text. */
-const MAX_TEXT = 2000;
+const MAX_TEXT = 400;
 /** Bytes shown of a token. */
 const MAX_BYTES = 96;
 
