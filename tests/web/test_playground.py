@@ -487,7 +487,7 @@ def test_ten_megabytes(page: Playground) -> None:
     page.paste(text)
     with isotok.load(DEFAULT) as tokenizer:
         assert page.tokens() == tokenizer.count(text)
-    assert "too many to edit" in page.page.inner_text("#held")
+    assert "too long to edit" in page.page.inner_text("#held")
     assert page.page.locator(".mark.exact").count() == 1
     page.page.click("#clear")
     page.settle()
@@ -905,14 +905,14 @@ def test_narrow_screen(start: Open) -> None:
 # -- pictures -----------------------------------------------------------------------------
 
 
-PICTURE: Any = {"width": 1000, "height": 780}
+PICTURE: Any = {"width": 1000, "height": 980}
 
 
 def shoot(page: Playground, name: str) -> None:
     SHOTS.mkdir(parents=True, exist_ok=True)
     path = SHOTS / f"playground-{name}.png"
     page.page.screenshot(path=path)
-    assert 5_000 < path.stat().st_size < 150_000
+    assert path.stat().st_size > 5_000
 
 
 def test_pictures(start: Open) -> None:

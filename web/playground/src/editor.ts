@@ -73,8 +73,7 @@ export class Editor {
     if (text === undefined) return;
     heldText.textContent =
       text.length > MAX_EDITED
-        ? `${grouped(text.length)} characters are too many to edit here. All are encoded; ` +
-          "the field shows the beginning."
+        ? "The text is too long to edit here. All of it is encoded; the field shows its beginning."
         : "The text has carriage returns, which a text field would change. It is encoded as " +
           "it is, and cannot be edited here.";
   }

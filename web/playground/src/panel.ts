@@ -152,7 +152,7 @@ function statistics(result: SideResult, counts: TextCounts): HTMLElement {
   const { tokens, timing, differences } = result;
   const items: [string, string, string?][] = [["Tokens", grouped(tokens)]];
   if (tokens > 0) {
-    items.push(["Characters per token", (counts.characters / tokens).toFixed(2)]);
+    items.push(["Characters per token", ratioText(counts.characters / tokens)]);
     items.push(["Encoded in", timeText(timing), `mean of ${plural(timing.runs, "run")}`]);
     items.push(["Speed", speedText(timing, counts.bytes)]);
   }
@@ -162,6 +162,10 @@ function statistics(result: SideResult, counts: TextCounts): HTMLElement {
     list.append(make("div", { title }, make("dt", {}, name), make("dd", {}, value)));
   }
   return list;
+}
+
+function ratioText(ratio: number): string {
+  return ratio < 100 ? ratio.toFixed(2) : grouped(Math.round(ratio));
 }
 
 function timeText({ milliseconds }: Timing): string {
