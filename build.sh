@@ -128,7 +128,7 @@ verb_clean() {
     rm -rf build web/dist py_host/isotok/data/*.wasm py_host/isotok/_native*.so
     find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 -r rm -rf
     rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
-    if [ "${1:-}" = all ]; then rm -rf .venv web/node_modules; fi
+    if [ "${1:-}" = all ]; then rm -rf .venv web/node_modules tests/web/*/node_modules; fi
 }
 
 main() {

@@ -24,10 +24,10 @@ build_playground_tests() {
         echo "setup: Playwright into .venv"
         "$VENV_PYTHON" -m pip install -q --disable-pip-version-check "${PLAYGROUND_PLAYWRIGHT[@]}"
     }
-    if is_stale tests/web/node_modules/.package-lock.json tests/web/package-lock.json; then
-        echo "setup: npm packages into tests/web/node_modules"
-        npm ci --prefix tests/web --silent --no-fund --no-audit
-        touch tests/web/node_modules/.package-lock.json
+    if is_stale tests/web/playground/node_modules/.package-lock.json tests/web/playground/package-lock.json; then
+        echo "setup: npm packages into tests/web/playground/node_modules"
+        npm ci --prefix tests/web/playground --silent --no-fund --no-audit
+        touch tests/web/playground/node_modules/.package-lock.json
     fi
 }
 

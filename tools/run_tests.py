@@ -96,7 +96,7 @@ PARTS: dict[str, list[list[str]]] = {
     ],
     "playground": [
         build("native", "py", "playground", "playground-tests"),
-        pytest("tests/web/test_playground.py"),
+        pytest("tests/web/playground"),
     ],
     "pyodide": [
         build("native", "wasm", "py"),

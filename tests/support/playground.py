@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import threading
 from collections.abc import Iterator
@@ -10,12 +11,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from playwright.sync_api import Browser, Page, Playwright, ViewportSize
+import pytest
 
 from support import data
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Playwright, ViewportSize
+
+DEFAULT = data.ROOT / "py_host/isotok/data/default.isotok-packed"
 FOLDER = data.BUILD / "playground"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -207,6 +213,30 @@ class Playground:
         )
         return found
 
+    def focused(self) -> dict[str, str]:
+        """Attributes of the element that has the focus, its outline too."""
+        found: dict[str, str] = self.page.evaluate(
+            """() => {
+                const element = document.activeElement;
+                const names = element.getAttributeNames();
+                const style = getComputedStyle(element);
+                // File inputs and view buttons are drawn by their label.
+                const drawn = [element, ...element.labels ?? [], ...element.parentElement.children];
+                const outlined = drawn.some(each => {
+                    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(each);
+                    const isOutlined = outlineStyle !== "none" && outlineWidth !== "0px";
+                    return isOutlined || boxShadow !== "none";
+                });
+                return {
+                    ...Object.fromEntries(names.map(name => [name, element.getAttribute(name)])),
+                    tag: element.tagName.toLowerCase(),
+                    text: element.textContent,
+                    outlined: String(outlined),
+                };
+            }"""
+        )
+        return found
+
     def notices(self) -> list[str]:
         return self.page.locator("#notices .notice").all_inner_texts()
 
@@ -219,3 +249,41 @@ class Playground:
         """Whether a new text gets its tokens."""
         self.type("one two")
         return self.counts().startswith("7 characters") and self.tokens() > 0
+
+
+# -- models and texts ------------------------------------------------------------------
+
+TEXTS = [
+    "Hello world! Unhappiness, re-tokenized.",
+    "  two  spaces\tand a tab\n\nand lines ",
+    "Family 👨‍👩‍👧‍👦, 👩🏽‍💻, 🇯🇵🇫🇷, 1️⃣ and 🏳️‍🌈",
+    "e\u0301 n\u0303 ắ क्षि H\u0337\u031b\u0316\u0301i ﬁ ㌔ ½ ﷺ",
+    "مرحبًا بالعالم! (about $67) שלום",
+    "日本語とカタカナ",
+    "a\0b\u200b\u202ec\ufeff",
+]
+
+
+def own_model(name: str) -> Path:
+    return data.VECTOR_MODELS / f"{name}.model"
+
+
+def real_model(name: str) -> Path:
+    path = data.models_dir() / f"{name}.model"
+    if not path.exists():
+        pytest.skip(data.absence(path))
+    return path
+
+
+def long_text(size: int) -> str:
+    words = ["tokens", "and", "pieces", "of", "unlikely", "words", "🌵", "日本語", "naïve", "\n"]
+    chosen = random.Random(1).choices(words, k=size // 4)
+    return " ".join(chosen)[:size]
+
+
+READ_PIECES = """panel => Array.from(panel.querySelectorAll(".pieces > *"), element => {
+    const copy = element.cloneNode(true);
+    for (const part of copy.querySelectorAll(".parts")) part.remove();
+    for (const line of copy.querySelectorAll("br")) line.replaceWith("\\n");
+    return element.classList.contains("ghost") ? "" : copy.textContent;
+})"""

@@ -85,8 +85,9 @@ export class Editor {
   }
 
   /** Holds what is inserted, if the text becomes too long; else leaves it to the browser. */
-  #insert(event: Event, inserted: string): void {
-    if (inserted === "") return;
+  #insert(event: Event, content: string): void {
+    if (content === "") return;
+    const inserted = content.replace(/\r\n?/g, "\n"); // as a text field does
     const { area } = this.#parts;
     const { selectionStart, selectionEnd, value } = area;
     if (this.#held !== undefined) {

@@ -80,10 +80,16 @@ async function pass(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  for await (const chunk of new Blob([bytes]).stream().pipeThrough(through)) {
-    size += chunk.length;
-    if (size > limit) throw new Error("its text is longer than this page takes from a link");
-    chunks.push(chunk);
+  const reader = new Blob([bytes]).stream().pipeThrough(through).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > limit) {
+      void reader.cancel();
+      throw new Error("its text is longer than this page takes from a link");
+    }
+    chunks.push(value);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
