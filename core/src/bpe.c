@@ -13,6 +13,7 @@
 
 #include "bpe_long.h"
 #include "cuts.h"
+#include "special.h"
 #include "trie.h"
 #include "utf8.h"
 
@@ -25,7 +26,7 @@ struct chunk {
     uint32_t count;
     uint32_t rank[SHORT_SYMBOLS + 1];
     uint32_t merged[SHORT_SYMBOLS + 1];   /* slot of the concatenation */
-    uint32_t node[SHORT_SYMBOLS + 1];     /* ISOTOK_NO_SLOT: in no piece; or FROZEN */
+    uint32_t node[SHORT_SYMBOLS + 1];     /* ISOTOK_NO_SLOT: in no piece */
     uint32_t position[SHORT_SYMBOLS + 2]; /* of the symbols; then the end */
 };
 
@@ -84,7 +85,7 @@ static bool split_short(struct chunk *c, uint32_t size)
     while (p < size) {
         uint32_t length;
         if (c->count == SHORT_SYMBOLS) return false;
-        c->node[c->count] = isotok__bpe_symbol(c->model, c->text + p, size - p, &length);
+        c->node[c->count] = isotok__bpe_character(c->model, c->text + p, size - p, &length);
         c->position[c->count++] = p;
         p += length;
     }
@@ -92,18 +93,43 @@ static bool split_short(struct chunk *c, uint32_t size)
     return true;
 }
 
-static void segment_chunk(const isotok_model *model, const uint8_t *text, uint32_t size,
+/* Text without user-defined pieces. */
+static void segment_plain(const isotok_model *model, const uint8_t *text, uint32_t size,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     struct chunk c;
     c.model = model;
     c.text = text;
-    if (model->unused_count == 0 && split_short(&c, size)) {
+    if (split_short(&c, size)) {
         merge_short(&c);
         emit_short(&c, tokens);
     } else {
-        isotok__bpe_long(model, text, size, work, tokens);
+        isotok__bpe_long(model, text, size, false, work, tokens);
     }
+}
+
+/* A user-defined piece is never merged, so what lies between two of them is on its own; only
+ * the records of UNUSED merges must be made in the order of the whole text. */
+static void segment_chunk(const isotok_model *model, const uint8_t *text, uint32_t size,
+                          struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+{
+    uint32_t p = 0, begin = 0;
+    if (model->unused_count != 0) {
+        isotok__bpe_long(model, text, size, true, work, tokens);
+        return;
+    }
+    while (model->blob.user_trie != NULL && p < size) {
+        uint32_t user = isotok__user_match_internal(model, text + p, size - p);
+        if (user == 0) {
+            p += isotok__char_size(text + p, size - p);
+            continue;
+        }
+        if (begin < p) segment_plain(model, text + begin, p - begin, work, tokens);
+        isotok__bpe_token(model, text, p, p + user, ISOTOK__FROZEN, tokens);
+        p += user;
+        begin = p;
+    }
+    if (begin < size) segment_plain(model, text + begin, size - begin, work, tokens);
 }
 
 /* Walks one chunk: its end, and the slot of its text in the trie (or ISOTOK_NO_SLOT). */

@@ -12,13 +12,14 @@
 #define MAX_SPLIT_DEPTH 100u
 #define NONE 0xFFFFFFFFu
 
-uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint32_t size,
-                            uint32_t *out_length)
+/* The symbol at text[0..size): a user-defined piece (ISOTOK__FROZEN) or one character. */
+static uint32_t symbol_at(const isotok_model *model, const uint8_t *text, uint32_t size, bool user,
+                          uint32_t *out_length)
 {
-    uint32_t user = isotok__user_match_internal(model, text, size);
-    *out_length = user != 0 ? user : isotok__char_size(text, size);
-    if (user != 0) return ISOTOK__FROZEN;
-    return isotok__trie_walk(model->blob.trie, 0, text, *out_length);
+    uint32_t length = user ? isotok__user_match_internal(model, text, size) : 0;
+    if (length == 0) return isotok__bpe_character(model, text, size, out_length);
+    *out_length = length;
+    return ISOTOK__FROZEN;
 }
 
 struct merger {
@@ -142,25 +143,25 @@ static void merge(struct merger *m, uint32_t left, uint32_t merged)
     offer_pair(m, left);
 }
 
-/* Splits the text into symbols and offers their pairs; returns how many symbols. */
-static uint32_t split_long(struct merger *m)
+/* Splits the text into symbols; returns how many. */
+static uint32_t split_long(struct merger *m, bool user)
 {
     uint32_t count = 0, p = 0, length;
     for (; p < m->size; p += length, count++) {
-        uint32_t node = isotok__bpe_symbol(m->model, m->text + p, m->size - p, &length);
+        uint32_t node = symbol_at(m->model, m->text + p, m->size - p, user, &length);
         set_symbol(m, p, length, node);
     }
     return count;
 }
 
-void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size,
+void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size, bool user,
                       struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     struct merger m = {model, text, work, size};
     const struct isotok__symbol *symbols = work->symbols;
     uint32_t p, merged = 0;
     uint64_t top;
-    isotok__queue_begin(&work->queue, split_long(&m));
+    isotok__queue_begin(&work->queue, split_long(&m, user));
     for (p = 0; p < size; p += symbols[p].size) offer_pair(&m, p);
     while (isotok__queue_pop(&work->queue, &top)) {
         /* an entry is stale unless its pair is still worth the same */

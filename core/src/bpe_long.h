@@ -4,6 +4,7 @@
 
 #include "session.h"
 #include "trie.h"
+#include "utf8.h"
 
 #define ISOTOK__NO_RANK 0xFFFFFFFFu
 #define ISOTOK__NOT_DIRECT 0x80000000u
@@ -42,17 +43,21 @@ ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t
     return value == ISOTOK_VALUE_NONE ? ISOTOK__NO_RANK : value & ~ISOTOK__NOT_DIRECT;
 }
 
-/* The symbol at text[0..size): a user-defined piece (ISOTOK__FROZEN) or one character
- * (its slot or ISOTOK_NO_SLOT); its bytes in *out_length. */
-uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint32_t size,
-                            uint32_t *out_length);
+/* The character at text[0..size): its slot or ISOTOK_NO_SLOT, its bytes in *out_length. */
+ISOTOK_INLINE uint32_t isotok__bpe_character(const isotok_model *model, const uint8_t *text,
+                                             uint32_t size, uint32_t *out_length)
+{
+    *out_length = isotok__char_size(text, size);
+    return isotok__trie_walk(model->blob.trie, 0, text, *out_length);
+}
 
 /* Appends the token of a final symbol text[begin..end). */
 void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t begin, uint32_t end,
                        uint32_t node, struct isotok__tokens *tokens);
 
-/* Segments a chunk of any length. */
-void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size,
+/* Segments a chunk of any length. `user`: user-defined pieces are matched and frozen here;
+ * else there are none in the text. */
+void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t size, bool user,
                       struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "huge_pages.h"
 #include "native.h"
 
 static void box_free(session_box *box)
@@ -105,6 +106,7 @@ isotok_status box_grow_session(session_box *box, isotok_error *error)
     void *raw;
     void *memory = aligned_malloc(size, &raw);
     if (memory == NULL) return ISOTOK_E_TOO_LARGE;
+    isotok_prefer_huge_pages(memory, size);
     isotok_status status = isotok_session_move(box->session, memory, size, &box->session, error);
     if (status != ISOTOK_OK) {
         free(raw);
