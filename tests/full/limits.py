@@ -44,6 +44,15 @@ def _alternate(runs: int, *works: Callable[[], object]) -> list[list[float]]:
     return times
 
 
+def _fewest(limit: float, small: Callable[[], object], large: Callable[[], object]) -> list[float]:
+    """The least time of each in 5 runs; in 5 more where a busy machine may have hidden it."""
+    times = _alternate(5, small, large)
+    if min(times[1]) > limit * min(times[0]):
+        for kept, more in zip(times, _alternate(5, small, large), strict=True):
+            kept.extend(more)
+    return list(map(min, times))
+
+
 def wasm() -> Iterator[Check]:
     """The runtime module's size."""
     module = (data.BUILD / "wasm/isotok.wasm").read_bytes()
@@ -128,10 +137,9 @@ def growth() -> Iterator[Check]:
                 def encode(text: bytes, tokenizer: Any = tokenizer) -> None:
                     tokenizer.encode_to_numpy(text)
 
-                times = _alternate(
-                    5, lambda text=small: encode(text), lambda text=large: encode(text)
+                few, many = _fewest(
+                    4.8, lambda text=small: encode(text), lambda text=large: encode(text)
                 )
-                few, many = map(min, times)
                 yield _at_most(f"{model.stem} {backend}: growth, {name}", many / few, 4.8)
 
 
