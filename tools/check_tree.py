@@ -30,15 +30,26 @@ class Layer(NamedTuple):
 
 # Lowest first. A module may use itself, its parts (blob: blob_check) and lower layers.
 LAYERS = (
-    Layer("L0", ("base", "blob_gen", "xxh64"), mutual=True),
+    Layer("L0", ("base", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
     Layer("L1", ("utf8", "trie")),
     Layer("L1 blob", ("blob",)),
-    Layer("L2", ("normalize", "pretokenize", "special", "cuts", "bpe_queue")),
-    Layer("L2 session", ("session",)),
-    Layer("L3", ("unigram", "bpe", "wordpiece", "greedy", "words")),
+    Layer("L2", ("normalize", "pretokenize", "special", "cuts", "lattice", "bpe_queue")),
+    Layer("L2 session", ("session", "normalized")),
+    Layer("L3", ("unigram", "best_paths", "bpe", "wordpiece", "greedy", "words")),
     Layer(
         "L4",
-        ("model", "verify", "names", "options", "emit", "encode", "normalize_text", "decode"),
+        (
+            "model",
+            "verify",
+            "names",
+            "options",
+            "emit",
+            "encode",
+            "boundaries",
+            "nbest",
+            "normalize_text",
+            "decode",
+        ),
         mutual=True,
     ),
 )

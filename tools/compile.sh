@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by build.sh: compiles the C code. Flags are in core/cflags.txt (all builds),
-# core/warnings.txt and wasm/cflags.txt; everything made goes to build/.
+# core/warnings.txt and wasm/cflags.txt (wasm/small.txt lists what wasm compiles for size);
+# everything made goes to build/.
 
 CORE_INCLUDES="-Icore/include -Icore/src"
 BUILD_INCLUDES="$CORE_INCLUDES -Icore/build"
@@ -18,7 +19,8 @@ newest_input() {
     local folders=(core wasm)
     [ ! -d py_host/native ] || folders+=(py_host/native)
     [ ! -d tests/c ] || folders+=(tests/c)
-    find "${folders[@]}" -name '*.h' -o -name 'cflags.txt' -o -name 'warnings.txt' |
+    find "${folders[@]}" -name '*.h' -o -name 'cflags.txt' -o -name 'warnings.txt' \
+        -o -name 'small.txt' |
         tr '\n' '\0' | xargs -0 ls -t | sed -n 1p
 }
 
@@ -64,9 +66,13 @@ compile_objects() { # folder command source…
 }
 
 compile_one() { # source object; the command comes through the environment
+    local small=
+    case $COMPILE_COMMAND in
+    *@wasm/cflags.txt*) ! grep -qxF "$1" wasm/small.txt || small=-Os ;;
+    esac
     echo "  $1"
     # shellcheck disable=SC2086 # the command is several words
-    $COMPILE_COMMAND -c "$1" -o "$2.tmp" && mv "$2.tmp" "$2"
+    $COMPILE_COMMAND $small -c "$1" -o "$2.tmp" && mv "$2.tmp" "$2"
 }
 export -f compile_one
 
@@ -165,7 +171,7 @@ build_c_tests() { # name
         # shellcheck disable=SC2086 # the command is several words
         link_if_stale "$program" "$source" "${shared[@]}" "build/$name/libisotok.a" \
             "build/$name/libisotok_build.a" -- $command -o "$program" "$source" \
-            "${shared[@]}" "build/$name/libisotok_build.a" "build/$name/libisotok.a" -lpthread
+            "${shared[@]}" "build/$name/libisotok_build.a" "build/$name/libisotok.a" -lpthread -lm
     done
 }
 

@@ -35,7 +35,14 @@ CLANG = [
     f"-isystem{ROOT / 'wasm/freestanding'}",
 ]
 # C type of a struct member -> its letter in Python's struct module, for wasm32.
-LETTERS = {"uint32_t": "I", "uint64_t": "Q", "size_t": "I", "isotok_status": "i", "float": "f"}
+LETTERS = {
+    "uint32_t": "I",
+    "uint64_t": "Q",
+    "size_t": "I",
+    "isotok_status": "i",
+    "float": "f",
+    "double": "d",
+}
 
 
 @dataclass(slots=True)
@@ -135,7 +142,7 @@ def struct_format(name: str, members: list[tuple[str, str]], numbers: dict[str, 
             raise SystemExit(f"layout.py: {name}.{member}: type {c_type} is not in LETTERS")
         format_ += f"{offset - at}x" if offset > at else ""
         format_ += letter
-        at = offset + {"I": 4, "i": 4, "f": 4, "Q": 8}[letter]
+        at = offset + {"I": 4, "i": 4, "f": 4, "Q": 8, "d": 8}[letter]
     end = numbers[f"sizeof {name}"]
     return format_ + (f"{end - at}x" if end > at else "")
 

@@ -2,8 +2,10 @@
  * caller's memory, its arena behind it. See isotok_build.h. */
 #include "isotok_build.h"
 
+#include "export_spm_fb.h"
 #include "read_arrays.h"
 #include "write_blob.h"
+#include "write_sentencepiece.h"
 
 typedef enum phase { EMPTY, ARRAYS, SOURCE, CHECKED, FAILED } phase;
 
@@ -12,7 +14,9 @@ struct isotok_build {
     isotok__spec spec;
     isotok__arrays arrays;
     isotok__plan plan;
+    isotok__spm_fb spm_fb; /* made when first asked for */
     phase phase;
+    bool has_spm_fb;
 };
 
 enum { MIN_MEMORY = 4096 }; /* as isotok_build.h promises */
@@ -91,8 +95,10 @@ static void hint(isotok__work *work, size_t source_size)
 
 static uint32_t kind_of(isotok__span source)
 {
-    bool is_blob = source.size >= 4 && isotok__load_u32(source.data) == ISOTOK__MAGIC;
-    return is_blob ? ISOTOK_SOURCE_PACKED : ISOTOK_SOURCE_SENTENCEPIECE;
+    if (source.size >= 4 && isotok__load_u32(source.data) == ISOTOK__MAGIC) {
+        return ISOTOK_SOURCE_PACKED;
+    }
+    return isotok__is_spm_fb(source) ? ISOTOK_SOURCE_SPM_FB : ISOTOK_SOURCE_SENTENCEPIECE;
 }
 
 isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void *bytes,
@@ -117,6 +123,8 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
         status = isotok__read_sentencepiece(work, &build->spec, source);
     } else if (kind == ISOTOK_SOURCE_PACKED) {
         status = isotok__read_packed(work, &build->spec, source);
+    } else if (kind == ISOTOK_SOURCE_SPM_FB) {
+        status = isotok__read_spm_fb(work, &build->spec, source);
     } else {
         status = isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SOURCE_KIND, kind, 0);
     }
@@ -155,6 +163,39 @@ static isotok_status compile(isotok_build *build)
     return status;
 }
 
+static isotok_status write_spm_fb(isotok_build *build, uint8_t *out, size_t capacity,
+                                  size_t *out_size)
+{
+    if (!build->has_spm_fb) {
+        isotok_status status =
+            isotok__spm_fb_make(&build->work, &build->spec, &build->plan, &build->spm_fb);
+        if (status != ISOTOK_OK) {
+            return status;
+        }
+        build->has_spm_fb = true;
+    }
+    return isotok__spm_fb_write(&build->work, &build->spm_fb, out, capacity, out_size);
+}
+
+static isotok_status write_form(isotok_build *build, uint32_t form, uint8_t *out, size_t capacity,
+                                size_t *out_size)
+{
+    uint32_t parity = build->spec.parity;
+    bool foreign = form == ISOTOK_FORM_SENTENCEPIECE || form == ISOTOK_FORM_SPM_FB;
+    if (foreign && parity != ISOTOK_PARITY_SENTENCEPIECE && parity != ISOTOK_PARITY_ISOTOK) {
+        return isotok__build_fail(&build->work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_EXPORT_PARITY,
+                                  ISOTOK__NO_INDEX, 0);
+    }
+    switch (form) {
+    case ISOTOK_FORM_SENTENCEPIECE:
+        return isotok__sentencepiece_write(&build->work, &build->spec, out, capacity, out_size);
+    case ISOTOK_FORM_SPM_FB: return write_spm_fb(build, out, capacity, out_size);
+    default:
+        return isotok__blob_write(&build->work, &build->spec, &build->plan, form, out, capacity,
+                                  out_size);
+    }
+}
+
 isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out, size_t capacity,
                                   size_t *out_size, isotok_error *out_error)
 {
@@ -162,7 +203,7 @@ isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out,
     if (build == NULL || out_size == NULL || (out == NULL && capacity != 0)) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
     }
-    if (form != ISOTOK_FORM_BLOB && form != ISOTOK_FORM_PACKED) {
+    if (form > ISOTOK_FORM_SPM_FB) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0);
     }
     if (!isotok__is_aligned(out, ISOTOK_ALIGN)) {
@@ -177,8 +218,7 @@ isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out,
         build->phase = CHECKED;
     }
     if (status == ISOTOK_OK) {
-        status = isotok__blob_write(&build->work, &build->spec, &build->plan, form, out, capacity,
-                                    out_size);
+        status = write_form(build, form, out, capacity, out_size);
     }
     if (status == ISOTOK_NEED_OUTPUT) {
         return refuse(out_error, status, ISOTOK_WHAT_BUILD_OUTPUT, *out_size);

@@ -29,6 +29,7 @@ typedef struct builder {
     uint32_t head[LISTS]; /* first block of each list, NO_INDEX = empty */
     item *next_items;     /* the next level's nodes */
     uint32_t next_count;
+    bool near;
 } builder;
 
 /* ---- Lists of blocks ------------------------------------------------------------ */
@@ -163,8 +164,31 @@ static uint32_t base_in_list(builder *b, uint8_t list, const uint8_t *labels, un
     return ISOTOK__NO_INDEX;
 }
 
+static bool base_fits(const block *bl, unsigned base, const uint8_t *labels, unsigned count)
+{
+    bool fits = !(bl->used[base >> 6] >> (base & 63) & 1);
+    for (unsigned i = 0; i < count && fits; i++) {
+        unsigned slot = base ^ labels[i];
+        fits = bl->free[slot >> 6] >> (slot & 63) & 1;
+    }
+    return fits;
+}
+
+/* A base that is near wherever its block is: the same in the last eight bits. */
+static uint32_t aligned_base(builder *b, uint32_t slot, const uint8_t *labels, unsigned count)
+{
+    uint32_t index = b->head[LIST_OPEN];
+    for (unsigned tries = 0; index != ISOTOK__NO_INDEX && tries < TRIES; tries++) {
+        if (base_fits(&b->blocks[index], slot & 255, labels, count)) {
+            return index << 8 | (slot & 255);
+        }
+        index = b->blocks[index].next;
+    }
+    return add_block(b) ? (b->block_count - 1) << 8 | (slot & 255) : ISOTOK__NO_INDEX;
+}
+
 /* A base for a node with these labels; NO_INDEX with the error set. */
-static uint32_t find_base(builder *b, const uint8_t *labels, unsigned count)
+static uint32_t find_base(builder *b, uint32_t slot, const uint8_t *labels, unsigned count)
 {
     uint32_t base = ISOTOK__NO_INDEX;
     if (count <= 2) {
@@ -176,6 +200,9 @@ static uint32_t find_base(builder *b, const uint8_t *labels, unsigned count)
     if (base == ISOTOK__NO_INDEX && add_block(b)) {
         base = (b->block_count - 1) << 8;
         base |= (uint32_t)base_in_block(&b->blocks[b->block_count - 1], labels, count);
+    }
+    if (b->near && base != ISOTOK__NO_INDEX && !isotok__is_near(slot, base)) {
+        base = aligned_base(b, slot, labels, count);
     }
     return base;
 }
@@ -193,7 +220,7 @@ static void take_slot(builder *b, uint32_t slot, uint32_t label)
 /* Gives node `slot` a base and takes the children's slots. */
 static uint32_t place_children(builder *b, uint32_t slot, const uint8_t *labels, unsigned count)
 {
-    uint32_t base = find_base(b, labels, count);
+    uint32_t base = find_base(b, slot, labels, count);
     if (base == ISOTOK__NO_INDEX) {
         return base;
     }
@@ -348,12 +375,12 @@ static bool init(builder *b)
     return true;
 }
 
-isotok_status isotok__double_array_build(isotok__work *work, const isotok__keys *keys,
-                                         isotok__trie *out_trie)
+static isotok_status build(isotok__work *work, const isotok__keys *keys, bool near,
+                           isotok__trie *out_trie)
 {
     size_t mark = isotok__temp_begin(work);
     size_t level_size = keys->count / 2 + 1;
-    builder b = {.work = work, .keys = keys};
+    builder b = {.work = work, .keys = keys, .near = near};
     item *level = isotok__temp(work, level_size, sizeof *level);
     item *spare = isotok__temp(work, level_size, sizeof *spare);
     if (level == NULL || spare == NULL || !init(&b) || !expand_all(&b, level, spare)) {
@@ -366,4 +393,16 @@ isotok_status isotok__double_array_build(isotok__work *work, const isotok__keys 
     out_trie->nodes = isotok__keep(work, out_trie->slots, sizeof *out_trie->nodes);
     isotok__temp_end(work, mark);
     return work->error.status;
+}
+
+isotok_status isotok__double_array_build(isotok__work *work, const isotok__keys *keys,
+                                         isotok__trie *out_trie)
+{
+    return build(work, keys, false, out_trie);
+}
+
+isotok_status isotok__double_array_build_near(isotok__work *work, const isotok__keys *keys,
+                                              isotok__trie *out_trie)
+{
+    return build(work, keys, true, out_trie);
 }

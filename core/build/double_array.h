@@ -39,4 +39,16 @@ static inline uint32_t isotok__key_begin(const isotok__keys *keys, uint32_t i)
 isotok_status isotok__double_array_build(isotok__work *work, const isotok__keys *keys,
                                          isotok__trie *out_trie);
 
+/* The same, with every base where a Darts unit can point to it (darts.h). Keys may end with
+ * a NUL byte. */
+isotok_status isotok__double_array_build_near(isotok__work *work, const isotok__keys *keys,
+                                              isotok__trie *out_trie);
+
+/* A Darts unit holds slot XOR base in 21 bits, or in 29 if it is a multiple of 256. */
+static inline bool isotok__is_near(uint32_t slot, uint32_t base)
+{
+    uint32_t offset = slot ^ base;
+    return offset < 1u << 21 || offset % 256 == 0;
+}
+
 #endif

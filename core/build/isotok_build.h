@@ -1,6 +1,6 @@
-/* isotok_build.h: the model compiler. A foreign model file, a packed model or flat
- * arrays go in; the bytes of a blob (or of a packed model) come out. It is the only
- * code that writes them. Its own module: isotok-build.wasm, or linked natively.
+/* isotok_build.h: the model compiler. A foreign model file, a packed model, a blob or flat
+ * arrays go in; the bytes of a blob, of a packed model or of a foreign file come out. It is
+ * the only code that writes them. Its own module: isotok-build.wasm, or linked natively.
  *
  * All memory is the caller's: one arena, given to isotok_build_init. Where it is too
  * small, a call returns ISOTOK_NEED_SCRATCH with error.need = a size to start over with.
@@ -17,8 +17,19 @@ extern "C" {
 
 typedef struct isotok_build isotok_build;
 
-enum { ISOTOK_SOURCE_AUTO = 0, ISOTOK_SOURCE_SENTENCEPIECE = 1, ISOTOK_SOURCE_PACKED = 2 };
-enum { ISOTOK_FORM_BLOB = 0, ISOTOK_FORM_PACKED = 1 };
+enum {
+    ISOTOK_SOURCE_AUTO = 0,          /* told by its bytes */
+    ISOTOK_SOURCE_SENTENCEPIECE = 1, /* `.model` */
+    ISOTOK_SOURCE_PACKED = 2,        /* or a blob, whose tables are made again */
+    ISOTOK_SOURCE_SPM_FB = 3         /* Google's `.spm.fb`, docs/spm_fb.md */
+};
+enum {
+    ISOTOK_FORM_BLOB = 0,
+    ISOTOK_FORM_PACKED = 1,
+    ISOTOK_FORM_SENTENCEPIECE = 2, /* a `.model` that gives the same blob again */
+    ISOTOK_FORM_SPM_FB = 3         /* E_UNSUPPORTED where SentencePiece Lite would not give the
+                                      same ids and texts; the error says why */
+};
 
 /* Fields of a model given as arrays (isotok_build_set). Piece i is piece_text[sum of
  * sizes before i ..]. Scalars are arrays of one element. */
@@ -56,7 +67,8 @@ isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *
                                isotok_error *out_error);
 
 /* Checks the model as SentencePiece's loader does and writes it to `out` (64-aligned).
- * NEED_OUTPUT: *out_size is the size wanted; call again with that much. */
+ * NEED_OUTPUT: *out_size is the size wanted; call again with that much. Another form may be
+ * asked for afterwards. */
 ISOTOK_API(isotok_build_finish)
 isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out, size_t capacity,
                                   size_t *out_size, isotok_error *out_error);

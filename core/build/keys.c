@@ -179,6 +179,19 @@ static isotok_status make_keys(isotok__work *work, const isotok__spec *spec, sel
     return status == ISOTOK_OK ? check_twice(work, spec, out_keys, *out_ids) : status;
 }
 
+static bool is_any(const isotok__spec *spec, uint32_t id)
+{
+    (void)spec;
+    (void)id;
+    return true;
+}
+
+isotok_status isotok__sorted_pieces(isotok__work *work, const isotok__spec *spec, bool only_user,
+                                    isotok__keys *out_keys, uint32_t **out_ids)
+{
+    return make_keys(work, spec, only_user ? is_user_defined : is_any, false, out_keys, out_ids);
+}
+
 /* Reserved pieces go before an UNUSED one of the same text. */
 static isotok_status make_other_ids(isotok__work *work, const isotok__spec *spec,
                                     isotok__plan *plan)

@@ -42,6 +42,11 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
  * of the trie and among the others. */
 isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
 
+/* keys.c: all pieces (which must hold no NUL byte), or the USER_DEFINED ones, sorted by their
+ * canonical text, and their ids. */
+isotok_status isotok__sorted_pieces(isotok__work *work, const isotok__spec *spec, bool only_user,
+                                    isotok__keys *out_keys, uint32_t **out_ids);
+
 /* values.c: trie, trie_ids, values without the direct bit, unk_score, wide. Refuses a
  * piece outside the trie that has the same text as one inside, where SentencePiece does. */
 isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);

@@ -1,24 +1,18 @@
-/* Packed form (FORMAT.md section 8) -> ModelSpec. The bytes are not trusted and need no
- * alignment: every offset is checked, every section copied. */
+/* Packed form (FORMAT.md section 8), or a blob -> ModelSpec. Of a blob only what it has in common
+ * with the packed form is read: tries and sets are made again. The bytes are not trusted
+ * and need no alignment: every offset is checked, every section copied. */
 #define ISOTOK__BLOB_FIELDS
 #include "blob_gen.h"
+#include "flatbuffer.h"
 #include "plan.h"
 #include "xxh64.h"
 
-/* The FlatBuffer behind the header; offsets count from `base`. */
+/* The FlatBuffer behind the header; positions count from there. */
 typedef struct buffer {
     isotok__work *work;
-    const uint8_t *base;
-    uint64_t size;
-    uint64_t vtable, table;
-    uint32_t vtable_size, table_size;
+    isotok__fb fb;
+    bool packed; /* else a blob */
 } buffer;
-
-/* A vector as it lies in the source. */
-typedef struct vector {
-    const uint8_t *data;
-    uint32_t count;
-} vector;
 
 static isotok_status corrupt(isotok__work *work, uint32_t what, uint32_t index, uint64_t offset)
 {
@@ -31,10 +25,6 @@ static isotok_status check_features(isotok__work *work, uint64_t features)
     if (unknown != 0) {
         return isotok__build_fail(work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
                                   (uint32_t)__builtin_ctzll(unknown), ISOTOK__HEADER_FEATURES);
-    }
-    if (!(features & ISOTOK__FEATURE_BIT(PACKED))) {
-        return isotok__build_fail(work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_SOURCE_KIND,
-                                  ISOTOK__NO_INDEX, ISOTOK__HEADER_FEATURES);
     }
     return ISOTOK_OK;
 }
@@ -67,60 +57,32 @@ static uint32_t load_u16(const uint8_t *p)
 
 static isotok_status open_buffer(buffer *b, isotok__span source)
 {
-    b->base = source.data + ISOTOK__HEADER_SIZE;
-    b->size = source.size - ISOTOK__HEADER_SIZE;
-    b->table = isotok__load_u32(b->base);
-    bool ok = isotok__load_u32(b->base + 4) == ISOTOK__MAGIC && b->table + 4 <= b->size;
-    if (ok) {
-        int64_t vtable = (int64_t)b->table - (int32_t)isotok__load_u32(b->base + b->table);
-        b->vtable = (uint64_t)vtable;
-        ok = vtable >= 8 && b->vtable + 4 <= b->size;
-    }
-    if (ok) {
-        b->vtable_size = load_u16(b->base + b->vtable);
-        b->table_size = load_u16(b->base + b->vtable + 2);
-        ok = b->vtable_size >= 4 && b->vtable + b->vtable_size <= b->size && b->table_size >= 4 &&
-             b->table + b->table_size <= b->size;
-    }
+    const uint8_t *base = source.data + ISOTOK__HEADER_SIZE;
+    bool ok = isotok__load_u32(base + 4) == ISOTOK__MAGIC &&
+              isotok__fb_table(base, source.size - ISOTOK__HEADER_SIZE, 0, &b->fb);
     return ok ? ISOTOK_OK
               : corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, ISOTOK__NO_INDEX, ISOTOK__HEADER_SIZE);
 }
 
-/* The field's four bytes in the table, 0 = absent; false: outside. */
-static bool find_field(const buffer *b, uint32_t field, uint64_t *out_at)
+static isotok_status outside(const buffer *b, uint32_t field)
 {
-    uint32_t slot = isotok__blob_fields[field].vtable_slot_offset;
-    uint32_t inside = slot + 2 <= b->vtable_size ? load_u16(b->base + b->vtable + slot) : 0;
-    *out_at = inside == 0 ? 0 : b->table + inside;
-    return inside == 0 || (inside >= 4 && inside + 4 <= b->table_size);
+    return corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, field, ISOTOK__HEADER_SIZE + b->fb.vtable);
 }
 
 static isotok_status read_scalar(const buffer *b, uint32_t field, uint32_t *out)
 {
     uint64_t at;
-    if (!find_field(b, field, &at)) {
-        return corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, field, ISOTOK__HEADER_SIZE + b->vtable);
+    if (!isotok__fb_field(&b->fb, field, 4, &at)) {
+        return outside(b, field);
     }
-    *out = at == 0 ? isotok__blob_fields[field].default_bits : isotok__load_u32(b->base + at);
+    *out = at == 0 ? isotok__blob_fields[field].default_bits : isotok__load_u32(b->fb.base + at);
     return ISOTOK_OK;
 }
 
-static isotok_status read_vector(const buffer *b, uint32_t field, vector *out)
+static isotok_status read_vector(const buffer *b, uint32_t field, isotok__fb_vector *out)
 {
-    uint64_t at;
-    bool ok = find_field(b, field, &at);
-    *out = (vector){b->base, 0};
-    if (ok && at != 0) {
-        at += isotok__load_u32(b->base + at);
-        ok = at + 4 <= b->size;
-        if (ok) {
-            out->count = isotok__load_u32(b->base + at);
-            out->data = b->base + at + 4;
-            ok = (uint64_t)out->count * isotok__blob_fields[field].element_size <= b->size - at - 4;
-        }
-    }
-    return ok ? ISOTOK_OK
-              : corrupt(b->work, ISOTOK_WHAT_FLATBUFFER, field, ISOTOK__HEADER_SIZE + b->vtable);
+    bool ok = isotok__fb_read(&b->fb, field, isotok__blob_fields[field].element_size, out);
+    return ok ? ISOTOK_OK : outside(b, field);
 }
 
 /* ---- Into the spec --------------------------------------------------------------- */
@@ -149,25 +111,29 @@ static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t 
     return status;
 }
 
-/* Ends from sizes; they must fill the text. */
-static isotok_status take_sizes(const buffer *b, isotok__spec *spec, const vector *sizes,
-                                uint32_t text_size)
+/* Ends, of a packed model from sizes; they ascend and must fill the text. */
+static isotok_status take_ends(const buffer *b, isotok__spec *spec, uint32_t field,
+                               const isotok__fb_vector *in, uint32_t text_size)
 {
     uint64_t end = 0;
-    for (uint32_t id = 0; id < spec->vocab_size; id++) {
-        end += load_u16(sizes->data + 2 * (size_t)id);
-        spec->piece_ends[id] = (uint32_t)end;
+    bool ok = true;
+    for (uint32_t id = 0; ok && id < spec->vocab_size; id++) {
+        uint64_t next = b->packed ? end + load_u16(in->data + 2 * (size_t)id)
+                                  : isotok__load_u32(in->data + 4 * (size_t)id);
+        ok = next >= end && next <= text_size;
+        spec->piece_ends[id] = (uint32_t)next;
+        end = next;
     }
-    return end == text_size ? ISOTOK_OK
-                            : corrupt(b->work, ISOTOK_WHAT_FIELD, ISOTOK__FIELD_PIECE_SIZES, 0);
+    return ok && end == text_size ? ISOTOK_OK : corrupt(b->work, ISOTOK_WHAT_FIELD, field, 0);
 }
 
 static isotok_status take_pieces(const buffer *b, isotok__spec *spec)
 {
-    static const uint32_t fields[4] = {ISOTOK__FIELD_PIECE_TEXT, ISOTOK__FIELD_PIECE_SIZES,
-                                       ISOTOK__FIELD_SCORES, ISOTOK__FIELD_TYPES};
+    const uint32_t ends = b->packed ? ISOTOK__FIELD_PIECE_SIZES : ISOTOK__FIELD_PIECE_ENDS;
+    const uint32_t fields[4] = {ISOTOK__FIELD_PIECE_TEXT, ends, ISOTOK__FIELD_SCORES,
+                                ISOTOK__FIELD_TYPES};
     size_t v = spec->vocab_size;
-    vector in[4];
+    isotok__fb_vector in[4];
     for (uint32_t i = 0; i < 4; i++) {
         isotok_status status = read_vector(b, fields[i], &in[i]);
         if (status == ISOTOK_OK && i > 0 && in[i].count != v) {
@@ -186,15 +152,15 @@ static isotok_status take_pieces(const buffer *b, isotok__spec *spec)
     }
     memcpy(spec->scores, in[2].data, v * sizeof *spec->scores);
     memcpy(spec->types, in[3].data, v);
-    return take_sizes(b, spec, &in[1], in[0].count);
+    return take_ends(b, spec, ends, &in[1], in[0].count);
 }
 
 /* Units and pool put together again as precompiled_charsmap. */
 static isotok_status take_charsmap(const buffer *b, uint32_t units_field, uint32_t text_field,
                                    isotok__span *out)
 {
-    vector units;
-    vector text;
+    isotok__fb_vector units;
+    isotok__fb_vector text;
     isotok_status status = read_vector(b, units_field, &units);
     if (status == ISOTOK_OK) {
         status = read_vector(b, text_field, &text);
@@ -215,7 +181,7 @@ static isotok_status take_charsmap(const buffer *b, uint32_t units_field, uint32
 }
 
 /* One operation of a list: {kind, flags, section, argument}. */
-static isotok_status take_operation(const buffer *b, uint32_t field, const vector *list,
+static isotok_status take_operation(const buffer *b, uint32_t field, const isotok__fb_vector *list,
                                     uint32_t index, uint32_t kind, uint32_t *out_flags)
 {
     if (index >= list->count) {
@@ -224,16 +190,28 @@ static isotok_status take_operation(const buffer *b, uint32_t field, const vecto
     const uint8_t *operation = list->data + 16 * (size_t)index;
     if (isotok__load_u32(operation) != kind) {
         return isotok__build_fail(b->work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, field,
-                                  (uint64_t)(operation - b->base) + ISOTOK__HEADER_SIZE);
+                                  (uint64_t)(operation - b->fb.base) + ISOTOK__HEADER_SIZE);
     }
     *out_flags = isotok__load_u32(operation + 4) & ISOTOK__NORM_ALL;
     return ISOTOK_OK;
 }
 
+/* A list that only later versions fill. */
+static isotok_status check_no_operation(const buffer *b, uint32_t field)
+{
+    isotok__fb_vector list;
+    isotok_status status = read_vector(b, field, &list);
+    if (status == ISOTOK_OK && list.count != 0) {
+        status = isotok__build_fail(b->work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, field,
+                                    list.at + ISOTOK__HEADER_SIZE);
+    }
+    return status;
+}
+
 static isotok_status take_operations(const buffer *b, isotok__spec *spec)
 {
-    vector normalizer;
-    vector decoder;
+    isotok__fb_vector normalizer;
+    isotok__fb_vector decoder;
     uint32_t ignored = 0;
     isotok_status status = read_vector(b, ISOTOK__FIELD_NORMALIZER, &normalizer);
     if (status == ISOTOK_OK) {
@@ -253,20 +231,25 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
         status =
             take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 1, 2, &spec->denormalizer_flags);
     }
-    return status;
+    if (status == ISOTOK_OK) {
+        status = check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
+    }
+    return status == ISOTOK_OK ? check_no_operation(b, ISOTOK__FIELD_TEMPLATE_OPS) : status;
 }
 
 isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok__span source)
 {
     buffer b = {.work = work};
-    vector surface;
+    isotok__fb_vector surface;
     isotok_status status = check_header(work, source);
     if (status == ISOTOK_OK) {
         status = open_buffer(&b, source);
     }
     if (status == ISOTOK_OK) {
+        uint64_t features = isotok__load_u64(source.data + ISOTOK__HEADER_FEATURES);
+        b.packed = (features & ISOTOK__FEATURE_BIT(PACKED)) != 0;
         spec->parity = isotok__load_u32(source.data + ISOTOK__HEADER_PARITY);
-        status = take_scalars(&b, spec, isotok__load_u64(source.data + ISOTOK__HEADER_FEATURES));
+        status = take_scalars(&b, spec, features);
     }
     if (status == ISOTOK_OK) {
         status = take_pieces(&b, spec);

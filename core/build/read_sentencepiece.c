@@ -10,26 +10,8 @@
  *   - a charsmap text of more than 4,096 bytes (escaped spaces count three);
  *   - more than 16,777,216 pieces, 16,776,960 trie slots, or 2 GiB of blob. */
 #include "protobuf.h"
+#include "sentencepiece_fields.h"
 #include "spec.h"
-
-/* Field numbers of sentencepiece_model.proto. */
-enum { MODEL_PIECES = 1, MODEL_TRAINER = 2, MODEL_NORMALIZER = 3, MODEL_DENORMALIZER = 5 };
-enum { PIECE_TEXT = 1, PIECE_SCORE = 2, PIECE_TYPE = 3 };
-enum {
-    TRAINER_MODEL_TYPE = 3,
-    TRAINER_SUFFIX = 24,
-    TRAINER_BYTE_FALLBACK = 35,
-    TRAINER_UNK_SURFACE = 44,
-    TRAINER_BOS = 46,
-    TRAINER_EOS = 47,
-    TRAINER_PAD = 48
-};
-enum {
-    NORMALIZER_CHARSMAP = 2,
-    NORMALIZER_DUMMY_PREFIX = 3,
-    NORMALIZER_REMOVE_SPACES = 4,
-    NORMALIZER_ESCAPE = 5
-};
 
 typedef struct piece {
     isotok__span text;

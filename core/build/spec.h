@@ -94,6 +94,10 @@ void isotok__spec_init(isotok__spec *spec);
 isotok_status isotok__read_sentencepiece(isotok__work *work, isotok__spec *spec,
                                          isotok__span source);
 isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok__span source);
+isotok_status isotok__read_spm_fb(isotok__work *work, isotok__spec *spec, isotok__span source);
+
+/* Whether the source is a `.spm.fb`, which has no mark of its own, rather than a `.model`. */
+bool isotok__is_spm_fb(isotok__span source);
 
 /* Every load error of SentencePiece that needs no sorting, in its order; sets unk_id,
  * bos_id, eos_id and pad_id, and makes "\0" UNUSED with byte fallback. */

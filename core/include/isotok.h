@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define ISOTOK_ABI_MAJOR 1u
-#define ISOTOK_ABI_MINOR 0u
+#define ISOTOK_ABI_MINOR 1u
 #define ISOTOK_FORMAT_VERSION 1u /* of the blob, see core/format/FORMAT.md */
 #define ISOTOK_NO_TOKEN 0xFFFFFFFFu
 
@@ -66,64 +66,78 @@ enum {
 };
 
 /* What an error is about: isotok_error.what. The texts say what to do. */
-#define ISOTOK_WHAT_MAP(X)                                                                        \
-    X(NOTHING, 0, "")                                                                             \
-    X(HEADER, 1, "header: not an isotok blob, or cut short")                                      \
-    X(FORMAT, 2, "header: format version unknown; update isotok")                                 \
-    X(TOTAL_SIZE, 3, "header: total size differs from the file's size; copy the file again")      \
-    X(CHECKSUM, 4, "header: checksum differs; copy the file again")                               \
-    X(FEATURES, 5, "header: required feature unknown; update isotok")                             \
-    X(PACKED, 6, "packed form: build it into a blob first (isotok compile)")                      \
-    X(ENDIAN, 7, "this machine is big-endian; blobs are little-endian only")                      \
-    X(BLOB_ADDRESS, 8, "the blob must lie at an address that is a multiple of 64")                \
-    X(FLATBUFFER, 9, "FlatBuffer structure: an offset leaves the file")                           \
-    X(SECTION, 10, "section: wrong length or not aligned")                                        \
-    X(SCALAR, 11, "header field of the model out of range")                                       \
-    X(PIECE_ENDS, 12, "piece_ends: not ascending or past the text")                               \
-    X(PIECE_TYPE, 13, "types: unknown piece type")                                                \
-    X(SCORE, 14, "scores: not finite")                                                            \
-    X(TRIE, 15, "trie: a link leaves the array")                                                  \
-    X(TRIE_ID, 16, "trie_ids: id out of range")                                                   \
-    X(BYTE_IDS, 17, "byte_ids: not 256 ids of BYTE pieces")                                       \
-    X(CHARSMAP, 18, "charsmap: a link leaves its array")                                          \
-    X(OPERATION, 19, "operation list: operation unknown; update isotok")                          \
-    X(INDEX, 20, "other_ids: id out of range or not sorted")                                      \
-    X(SPELLING, 21, "piece is not found under its own text")                                      \
-    X(PAIR_SET, 22, "pair_set: a pair of characters inside a piece is missing")                   \
-    X(START_SET, 23, "start_set: a character that starts a rule is missing")                      \
-    X(MODEL_MEMORY, 24, "memory for the model: too small, see isotok_model_size")                 \
-    X(SESSION_MEMORY, 25, "memory for the session: too small, see isotok_info.session_min")       \
-    X(NULL_POINTER, 26, "a pointer that must not be NULL is NULL")                                \
-    X(STRUCT_SIZE, 27, "a struct's size field or reserved bytes are not what this version knows") \
-    X(OPTION, 28, "option unknown or out of range")                                               \
-    X(NOT_BEGUN, 29, "call begin first")                                                          \
-    X(TOKEN_ID, 30, "token id out of range")                                                      \
-    X(TEXT_SIZE, 31, "text: more than 2^48 bytes")                                                \
-    X(TEXT_ENDS, 32, "text_ends: not ascending")                                                  \
-    X(ALGORITHM, 33, "algorithm unknown; update isotok")                                          \
-    X(MAX_PIECE, 34, "max_piece_bytes: a piece is longer")                                        \
-    /* core/build */                                                                              \
-    X(SOURCE_KIND, 100, "source: neither a SentencePiece model nor a packed model")               \
-    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")                       \
-    X(PIECE_EMPTY, 102, "piece is empty")                                                         \
-    X(PIECE_NUL, 103, "piece holds a NUL byte")                                                   \
-    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                                          \
-    X(PIECE_TWICE, 105, "piece is defined twice")                                                 \
-    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                                       \
-    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                                  \
-    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")                          \
-    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                                     \
-    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")                          \
-    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                                          \
-    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                                    \
-    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                                     \
-    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)")            \
-    X(BUILD_MEMORY, 115, "memory for the build: too small")                                       \
-    X(BUILD_OUTPUT, 116, "output: too small for the blob")                                        \
-    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots")         \
-    X(VOCAB_LARGE, 118, "vocabulary too large")                                                   \
-    X(FIELD, 119, "model field unknown, or its length does not fit the others")                   \
-    X(EXPANSION, 120, "charsmap: a rule expands its text more than 4,096 times")
+#define ISOTOK_WHAT_MAP(X)                                                                         \
+    X(NOTHING, 0, "")                                                                              \
+    X(HEADER, 1, "header: not an isotok blob, or cut short")                                       \
+    X(FORMAT, 2, "header: format version unknown; update isotok")                                  \
+    X(TOTAL_SIZE, 3, "header: total size differs from the file's size; copy the file again")       \
+    X(CHECKSUM, 4, "header: checksum differs; copy the file again")                                \
+    X(FEATURES, 5, "header: required feature unknown; update isotok")                              \
+    X(PACKED, 6, "packed form: build it into a blob first (isotok compile)")                       \
+    X(ENDIAN, 7, "this machine is big-endian; blobs are little-endian only")                       \
+    X(BLOB_ADDRESS, 8, "the blob must lie at an address that is a multiple of 64")                 \
+    X(FLATBUFFER, 9, "FlatBuffer structure: an offset leaves the file")                            \
+    X(SECTION, 10, "section: wrong length or not aligned")                                         \
+    X(SCALAR, 11, "header field of the model out of range")                                        \
+    X(PIECE_ENDS, 12, "piece_ends: not ascending or past the text")                                \
+    X(PIECE_TYPE, 13, "types: unknown piece type")                                                 \
+    X(SCORE, 14, "scores: not finite")                                                             \
+    X(TRIE, 15, "trie: a link leaves the array")                                                   \
+    X(TRIE_ID, 16, "trie_ids: id out of range")                                                    \
+    X(BYTE_IDS, 17, "byte_ids: not 256 ids of BYTE pieces")                                        \
+    X(CHARSMAP, 18, "charsmap: a link leaves its array")                                           \
+    X(OPERATION, 19, "operation list: operation unknown; update isotok")                           \
+    X(INDEX, 20, "other_ids: id out of range or not sorted")                                       \
+    X(SPELLING, 21, "piece is not found under its own text")                                       \
+    X(PAIR_SET, 22, "pair_set: a pair of characters inside a piece is missing")                    \
+    X(START_SET, 23, "start_set: a character that starts a rule is missing")                       \
+    X(MODEL_MEMORY, 24, "memory for the model: too small, see isotok_model_size")                  \
+    X(SESSION_MEMORY, 25, "memory for the session: too small, see isotok_info.session_min")        \
+    X(NULL_POINTER, 26, "a pointer that must not be NULL is NULL")                                 \
+    X(STRUCT_SIZE, 27, "a struct's size field or reserved bytes are not what this version knows")  \
+    X(OPTION, 28, "option unknown or out of range")                                                \
+    X(NOT_BEGUN, 29, "call begin first")                                                           \
+    X(TOKEN_ID, 30, "token id out of range")                                                       \
+    X(TEXT_SIZE, 31, "text: more than 2^48 bytes")                                                 \
+    X(TEXT_ENDS, 32, "text_ends: not ascending")                                                   \
+    X(ALGORITHM, 33, "algorithm unknown; update isotok")                                           \
+    X(MAX_PIECE, 34, "max_piece_bytes: a piece is longer")                                         \
+    X(NORMALIZED_TEXT, 35, "normalized text: ill-formed UTF-8 or a space; normalize it first")     \
+    X(CACHE_MEMORY, 36, "memory for the cache: 64-aligned, 0 or at least 4,096 bytes")             \
+    X(SAMPLING, 37,                                                                                \
+      "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram; dropout: bpe)") \
+    X(NBEST_MEMORY, 38, "memory for the n best: too small")                                        \
+    /* core/build */                                                                               \
+    X(SOURCE_KIND, 100, "source: no SentencePiece model, .spm.fb, packed model or blob")           \
+    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")                        \
+    X(PIECE_EMPTY, 102, "piece is empty")                                                          \
+    X(PIECE_NUL, 103, "piece holds a NUL byte")                                                    \
+    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                                           \
+    X(PIECE_TWICE, 105, "piece is defined twice")                                                  \
+    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                                        \
+    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                                   \
+    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")                           \
+    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                                      \
+    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")                           \
+    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                                           \
+    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                                     \
+    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                                      \
+    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)")             \
+    X(BUILD_MEMORY, 115, "memory for the build: too small")                                        \
+    X(BUILD_OUTPUT, 116, "output: too small for the blob")                                         \
+    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots")          \
+    X(VOCAB_LARGE, 118, "vocabulary too large")                                                    \
+    X(FIELD, 119, "model field unknown, or its length does not fit the others")                    \
+    X(EXPANSION, 120, "charsmap: a rule expands its text more than 4,096 times")                   \
+    X(SPM_FB, 121, "spm.fb: not a SentencePiece Lite model, or damaged")                           \
+    X(EXPORT_ALGORITHM, 122, "spm.fb holds unigram and bpe models only; export a .model")          \
+    X(EXPORT_DECODER, 123, "spm.fb: no denormalizer or empty unk_surface there; export a .model")  \
+    X(EXPORT_UNUSED, 124, "spm.fb: no merges through UNUSED pieces there; export a .model")        \
+    X(EXPORT_PIECE, 125, "spm.fb: piece over 4,096 bytes, or a text twice; export a .model")       \
+    X(EXPORT_BYTES, 126, "spm.fb: ids of BYTE pieces not in their order; export a .model")         \
+    X(EXPORT_PARITY, 127, "the model gives another library's ids: it has no SentencePiece form")   \
+    X(EXPORT_NESTED, 128, "spm.fb: over 64 user-defined pieces, or a rule over 32 bytes, nested; "  \
+                          "export a .model")
 
 enum {
 #define ISOTOK_X(name, number, text) ISOTOK_WHAT_##name = number,
@@ -242,6 +256,32 @@ ISOTOK_API(isotok_session_move)
 isotok_status isotok_session_move(isotok_session *from, void *memory, size_t memory_size,
                                   isotok_session **out_session, isotok_error *out_error);
 
+/* ---- Cache ------------------------------------------------------------------- */
+
+/* Counts since the cache was attached. */
+typedef struct isotok_cache_info {
+    uint32_t size;        /* sizeof(isotok_cache_info), set by the caller */
+    uint32_t entries;     /* chunks that fit; 0: the session has no cache */
+    uint64_t probes;      /* chunks looked up … */
+    uint64_t hits;        /* … answered from the cache … */
+    uint64_t uncertified; /* … found, but their answer may depend on what came before */
+    uint64_t bypassed;    /* bytes of internal text that were segmented without a look-up */
+} isotok_cache_info;
+
+/* Lets the session remember how it segmented chunks of text (what lies between two cuts), in
+ * `memory` (64-aligned, ALL ZERO, `memory_size` bytes, of which the largest power of two is
+ * used); ids stay the same, bit for bit. memory_size 0 takes the cache away. The memory
+ * belongs to the session until then and outlives moves; it must not be given to another. A
+ * model to which a cache does not apply leaves it unused (entries = 0). Between texts only
+ * (E_STATE). */
+ISOTOK_API(isotok_session_cache)
+isotok_status isotok_session_cache(isotok_session *session, void *memory, size_t memory_size,
+                                   isotok_error *out_error);
+
+/* Fills `out_info` (its size field set by the caller). Returns OK, E_ARGUMENT or E_ABI. */
+ISOTOK_API(isotok_session_cache_info)
+isotok_status isotok_session_cache_info(const isotok_session *session, isotok_cache_info *out_info);
+
 /* ---- Encode ------------------------------------------------------------------ */
 
 enum {                              /* isotok_encode_options.flags */
@@ -250,7 +290,12 @@ enum {                              /* isotok_encode_options.flags */
        ISOTOK_OFFSETS = 1u << 2,    /* fill begin and end */
        ISOTOK_NORM_SPANS = 1u << 3, /* fill norm_begin and norm_end */
        ISOTOK_COUNT_ONLY = 1u << 4, /* write nothing, only count; capacity is ignored */
-       ISOTOK_KEEP_ILL_FORMED = 1u << 5 /* normalize only: ill-formed bytes stay as they are */
+       ISOTOK_KEEP_ILL_FORMED = 1u << 5, /* normalize only: ill-formed bytes stay as they are */
+       ISOTOK_NORMALIZED = 1u << 6,      /* the text is what normalize returned: take it as it is,
+                                            or E_TEXT with error.offset, its byte in the text */
+       ISOTOK_SAMPLE = 1u << 7,          /* unigram: draw a segmentation, P ~ exp(alpha * score) */
+       ISOTOK_GUMBEL = 1u << 8, /* unigram: best path with alpha * Gumbel noise on each piece */
+       ISOTOK_DROPOUT = 1u << 9 /* bpe: leave out each merge with probability alpha */
 };
 enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
 enum { ISOTOK_PART_LAST = 1u }; /* isotok_input.part */
@@ -261,6 +306,8 @@ typedef struct isotok_encode_options {
     uint64_t limit;       /* at most so many ids, BOS and EOS included; 0 = no limit */
     uint32_t offset_unit; /* ISOTOK_UNIT_… of begin, end and the normalize map */
     uint32_t reserved;    /* 0 */
+    uint64_t seed;        /* of SAMPLE, GUMBEL, DROPOUT: same seed, same ids on every host */
+    double alpha;         /* finite, >= 0 */
 } isotok_encode_options;
 
 typedef struct isotok_input {
@@ -293,6 +340,8 @@ isotok_status isotok_encode_begin(isotok_session *session, const isotok_encode_o
  * NEED_OUTPUT  take output->count elements, call again with the same input struct.
  * NEED_SCRATCH error.need bytes: isotok_session_move, then call again.
  * AT_LIMIT     options.limit ids were written and the text has more. Ends the text.
+ * SAMPLE, GUMBEL, DROPOUT: draws are named by their place in the text (see docs/sampling.md),
+ * so equal texts with equal seeds give equal ids, in a batch too.
  * Nothing is redone on resuming; the result does not depend on capacity, memory size or
  * how the text is cut into parts. Time O(n log n), for any text and verified model. */
 ISOTOK_API(isotok_encode_step)
@@ -311,6 +360,37 @@ isotok_status isotok_encode_batch(isotok_session *session, const isotok_encode_o
                                   const uint8_t *text, const uint32_t *text_ends, size_t text_count,
                                   size_t *texts_done, isotok_output *output, uint32_t *id_ends,
                                   isotok_error *out_error);
+
+/* The `n` best segmentations of a unigram model (n <= 512), best first. Ids go end to end to
+ * `output`; ends[i] = number of ids of the segmentations 0..i, scores[i] = sum of the scores
+ * (float32, as sentencepiece 0.2.3 sums them: from the end, but from the beginning for the best
+ * path alone), *out_count = how many there are. options: as encode, without COUNT_ONLY,
+ * GUMBEL, DROPOUT; the limit is that of each path. With SAMPLE one of the n is drawn,
+ * P ~ exp(alpha * score), and is the only one. The search makes fewer than 500,000 partial
+ * paths; past that the best path alone is returned, as sentencepiece does (which also has a
+ * clock). All of the text lies in the session's window.
+ * NEED_SCRATCH error.what = SESSION_MEMORY: isotok_session_move; NBEST_MEMORY: give error.need
+ *              bytes of `memory` (64-aligned work space, nothing outlives the call).
+ * NEED_OUTPUT  error.need ids.
+ * In all three cases the next call starts anew, and gives what a call with room would. */
+ISOTOK_API(isotok_nbest)
+isotok_status isotok_nbest(isotok_session *session, const isotok_encode_options *options,
+                           const uint8_t *text, size_t size, uint32_t n, void *memory,
+                           size_t memory_size, isotok_output *output, uint32_t *ends, float *scores,
+                           size_t *out_count, isotok_error *out_error);
+
+/* ---- Cuts -------------------------------------------------------------------- */
+
+/* Where normalized text may be cut without changing how it is segmented: no piece spans such a
+ * position. Writes the ends of the chunks (bytes, ascending, the last one is `size`) to
+ * out[0..capacity), from text[*position..] on (0 at first); OK or NEED_OUTPUT (drain, call
+ * again). BPE, WORD, CHAR: chunks encoded with NORMALIZED give the ids of the whole, but for
+ * runs of unknowns, which fuse. Unigram: the same up to float32 rounding of near ties.
+ * Time is linear. E_TEXT: as with NORMALIZED; error.offset is the byte. */
+ISOTOK_API(isotok_boundaries)
+isotok_status isotok_boundaries(const isotok_model *model, const uint8_t *text, size_t size,
+                                size_t *position, uint32_t *out, size_t capacity, size_t *out_count,
+                                isotok_error *out_error);
 
 /* ---- Normalize --------------------------------------------------------------- */
 

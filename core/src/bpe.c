@@ -166,6 +166,10 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
 {
     const struct isotok__trie_node *trie = model->blob.trie;
     uint32_t p = 0;
+    if (work->dropout.alpha > 0.0) { /* cold: all in one, without short cuts */
+        isotok__bpe_long(model, text, size, model->blob.user_trie != NULL, work, tokens);
+        return;
+    }
     if (model->whole_text) {
         segment_chunk(model, text, size, work, tokens);
         return;

@@ -6,6 +6,7 @@
 #include "bpe_long.h"
 
 #include "bpe.h"
+#include "philox.h"
 #include "special.h"
 #include "utf8.h"
 
@@ -116,12 +117,28 @@ static uint32_t pair_rank(const struct merger *m, uint32_t left, uint32_t *out_m
                             right + symbols[right].size, out_merged);
 }
 
+/* Whether the pair at `left` is dropped. Symbols only grow, so a pair arises at most once: one
+ * draw for each is what a draw for each merge would be. */
+static bool is_dropped(const struct merger *m, uint32_t left)
+{
+    const struct isotok__dropout *dropout = &m->w->dropout;
+    const struct isotok__symbol *symbols = m->w->symbols;
+    const uint32_t size = symbols[left].size;
+    struct isotok__draw draw;
+    if (dropout->alpha == 0.0) return false;
+    draw.seed = dropout->seed;
+    draw.place = dropout->place + left;
+    draw.detail = size << 16 | symbols[left + size].size;
+    draw.purpose = ISOTOK__DRAW_DROPOUT;
+    return isotok__draw(&draw) < dropout->alpha;
+}
+
 static void offer_pair(struct merger *m, uint32_t left)
 {
     uint32_t merged = 0, rank = pair_rank(m, left, &merged);
     if (rank == ISOTOK__NO_RANK) return;
-    isotok__queue_push(&m->w->queue, rank, left);
-    record_split(m, merged, m->w->symbols[left].size);
+    record_split(m, merged, m->w->symbols[left].size); /* even if it is dropped */
+    if (!is_dropped(m, left)) isotok__queue_push(&m->w->queue, rank, left);
 }
 
 static void set_symbol(struct merger *m, uint32_t begin, uint32_t size, uint32_t node)
@@ -165,7 +182,8 @@ void isotok__bpe_long(const isotok_model *model, const uint8_t *text, uint32_t s
     for (p = 0; p < size; p += symbols[p].size) offer_pair(&m, p);
     while (isotok__queue_pop(&work->queue, &top)) {
         /* an entry is stale unless its pair is still worth the same */
-        if (pair_rank(&m, (uint32_t)top, &merged) == (uint32_t)(top >> 32))
+        if (pair_rank(&m, (uint32_t)top, &merged) == (uint32_t)(top >> 32) &&
+            !is_dropped(&m, (uint32_t)top))
             merge(&m, (uint32_t)top, merged);
     }
     for (p = 0; p < size; p += symbols[p].size) {

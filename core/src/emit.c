@@ -173,7 +173,7 @@ static void emit_known(struct isotok_session *s, isotok_output *o)
     const uint32_t *slots = s->tokens.slots, *ids = s->model->blob.trie_ids;
     struct isotok__emitter *e = &s->emitter;
     uint32_t count = s->tokens.count, i = e->token, position = e->position;
-    uint32_t *out = o->ids + o->count;
+    uint32_t *out = o->ids != NULL ? o->ids + o->count : NULL;
     size_t room = o->capacity - o->count;
     if (count - i > room) count = i + (uint32_t)room;
     for (; i < count; i++) {

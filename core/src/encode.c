@@ -3,26 +3,58 @@
 #include "bpe.h"
 #include "cuts.h"
 #include "emit.h"
+#include "encode.h"
+#include "normalized.h"
 #include "options.h"
 #include "unigram.h"
+#include "unigram_sample.h"
 #include "words.h"
+
+#define SAMPLING (ISOTOK_SAMPLE | ISOTOK_GUMBEL | ISOTOK_DROPOUT)
+
+/* At most one kind, and one that the algorithm has. Noise of 0 is none. */
+static isotok_status begin_sampling(struct isotok_session *s, isotok_error *error)
+{
+    const uint32_t kind = s->options.flags & SAMPLING, algorithm = s->model->blob.algorithm;
+    s->bpe.dropout.alpha = 0.0;
+    if (kind == 0) return ISOTOK_OK;
+    if ((kind & (kind - 1)) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, kind, 0, 0);
+    if (algorithm != (kind == ISOTOK_DROPOUT ? ISOTOK_BPE : ISOTOK_UNIGRAM))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SAMPLING, kind, 0, 0);
+    if (kind != ISOTOK_SAMPLE && s->options.alpha == 0.0) s->options.flags &= ~kind;
+    if (kind == ISOTOK_DROPOUT) {
+        s->bpe.dropout.alpha = s->options.alpha;
+        s->bpe.dropout.seed = s->options.seed;
+    }
+    return ISOTOK_OK;
+}
 
 isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options *options,
                                   isotok_error *error)
 {
-    const uint32_t known =
-        ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | ISOTOK_COUNT_ONLY;
+    const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
+                           ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING;
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, ISOTOK_BOS, 0, 0);
     if ((s->options.flags & ISOTOK_EOS) && s->model->blob.eos_id == ISOTOK_NO_TOKEN)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, ISOTOK_EOS, 0, 0);
+    status = begin_sampling(s, error);
+    if (status != ISOTOK_OK) return status;
     isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);
     s->window.map = s->options.flags & ISOTOK_OFFSETS ? s->map_memory : NULL;
     isotok__bpe_forget(&s->bpe);
     s->mode = ISOTOK__ENCODING;
     return ISOTOK_OK;
+}
+
+static void sample(struct isotok_session *s, uint32_t size)
+{
+    const struct isotok__sampler sampler = {s->options.alpha, s->options.seed, s->place,
+                                            s->options.flags & ISOTOK_GUMBEL};
+    isotok__unigram_sample(s->model, s->window.text, size, &sampler, &s->unigram, &s->tokens);
 }
 
 static void segment(struct isotok_session *s, uint32_t size)
@@ -31,9 +63,16 @@ static void segment(struct isotok_session *s, uint32_t size)
     s->tokens.count = 0;
     switch (model->blob.algorithm) {
     case ISOTOK_UNIGRAM:
+        if (s->options.flags & SAMPLING) {
+            sample(s, size);
+            break;
+        }
         isotok__unigram(model, s->window.text, size, &s->carried, &s->unigram, &s->tokens);
         break;
-    case ISOTOK_BPE: isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens); break;
+    case ISOTOK_BPE:
+        s->bpe.dropout.place = s->place;
+        isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
+        break;
     case ISOTOK_WORD: isotok__words(model, s->window.text, size, &s->tokens); break;
     default: isotok__characters(model, s->window.text, size, &s->tokens); break;
     }
@@ -51,40 +90,54 @@ static void drop_emitted(struct isotok_session *s)
     s->emitter.token = 0;
 }
 
+isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t *out_settled,
+                           bool *out_full, isotok_error *error)
+{
+    bool last = (input->part & ISOTOK_PART_LAST) != 0;
+    int state;
+    if (s->options.flags & ISOTOK_NORMALIZED) {
+        state = isotok__normalized_run(s->model, &s->normalizer, input->text, input->size,
+                                       &input->consumed, last, &s->window);
+        *out_settled = s->window.size;
+    } else {
+        state = isotok__normalizer_run(&s->normalizer, input->text, input->size, &input->consumed,
+                                       last, &s->window);
+        *out_settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+    }
+    *out_full = state == ISOTOK__NORM_FULL;
+    if (state != ISOTOK__NORM_REFUSED) return ISOTOK_OK;
+    s->mode = ISOTOK__IDLE;
+    return isotok__fail(error, ISOTOK_E_TEXT, ISOTOK_WHAT_NORMALIZED_TEXT, 0, s->normalizer.bytes,
+                        0);
+}
+
 /* Fills the window and segments up to the last cut. *out_end: the text is used up. */
 static isotok_status advance(struct isotok_session *s, isotok_input *input, bool *out_end,
                              isotok_error *error)
 {
-    bool last = (input->part & ISOTOK_PART_LAST) != 0;
-    int state = isotok__normalizer_run(&s->normalizer, input->text, input->size, &input->consumed,
-                                       last, &s->window);
-    size_t settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+    size_t settled;
+    bool full;
+    isotok_status status = isotok__fill(s, input, &settled, &full, error);
     uint32_t ready;
     *out_end = false;
+    if (status != ISOTOK_OK) return status;
     if (s->normalizer.finished) {
         ready = (uint32_t)s->window.size;
         if (ready == 0) *out_end = true;
     } else {
         ready = isotok__last_cut(s->model, s->window.text, (uint32_t)settled, s->searched);
         s->searched = ready == 0 ? (uint32_t)settled : 0;
-        if (ready == 0 && state == ISOTOK__NORM_FULL) return isotok__need_scratch(s, error);
-        if (ready == 0 && state == ISOTOK__NORM_DONE) *out_end = true;
+        if (ready == 0 && full) return isotok__need_scratch(s, error);
+        if (ready == 0) *out_end = true;
     }
     if (ready != 0) segment(s, ready);
     return ISOTOK_OK;
 }
 
-static isotok_status check_io(const isotok_session *s, const isotok_input *input,
-                              const isotok_output *output, isotok_error *error)
+isotok_status isotok__check_output(const struct isotok_session *s, const isotok_output *output,
+                                   isotok_error *error)
 {
-    bool counting;
-    if (s == NULL || input == NULL || output == NULL || (input->text == NULL && input->size != 0))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
-    if (s->mode != ISOTOK__ENCODING)
-        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
-    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
-    counting = (s->options.flags & ISOTOK_COUNT_ONLY) != 0;
+    const bool counting = (s->options.flags & ISOTOK_COUNT_ONLY) != 0;
     if (!counting && ((output->ids == NULL && output->capacity != 0) ||
                       ((s->options.flags & ISOTOK_OFFSETS) && output->capacity != 0 &&
                        (output->begin == NULL || output->end == NULL)) ||
@@ -92,6 +145,18 @@ static isotok_status check_io(const isotok_session *s, const isotok_input *input
                        (output->norm_begin == NULL || output->norm_end == NULL))))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 1, 0, 0);
     return ISOTOK_OK;
+}
+
+static isotok_status check_io(const isotok_session *s, const isotok_input *input,
+                              const isotok_output *output, isotok_error *error)
+{
+    if (s == NULL || input == NULL || output == NULL || (input->text == NULL && input->size != 0))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (s->mode != ISOTOK__ENCODING)
+        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
+    return isotok__check_output(s, output, error);
 }
 
 /* Emits and advances until the input is used up; output->count grows. */

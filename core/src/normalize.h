@@ -11,6 +11,7 @@
 struct isotok__normalizer {
     const struct isotok__rules *rules;
     uint64_t consumed;    /* raw text read so far, in `unit` */
+    uint64_t bytes;       /* the same in bytes; normalized.c only */
     uint32_t unit;        /* ISOTOK_UNIT_… */
     uint32_t started;     /* past the leading spaces that are dropped */
     uint32_t after_space; /* "previous ended with a space", where extra spaces go */

@@ -1,6 +1,8 @@
 /* L4: beginning an operation, and moving the window. See options.h. */
 #include "options.h"
 
+#include <float.h>
+
 static isotok_status read_options(const isotok_encode_options *options, uint32_t known_flags,
                                   isotok_encode_options *out, isotok_error *error)
 {
@@ -18,6 +20,10 @@ static isotok_status read_options(const isotok_encode_options *options, uint32_t
     if ((out->flags & ~known_flags) != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->flags & ~known_flags,
                             0, 0);
+    if (!(out->alpha >= 0.0 && out->alpha <= DBL_MAX))
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0,
+                            offsetof(isotok_encode_options, alpha), 0);
+    if (out->alpha > ISOTOK__MOST_ALPHA) out->alpha = ISOTOK__MOST_ALPHA;
     if (out->offset_unit > ISOTOK_UNIT_UTF16 || out->reserved != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->offset_unit, 0, 0);
     return ISOTOK_OK;
@@ -39,6 +45,7 @@ isotok_status isotok__begin(isotok_session *s, const isotok_encode_options *opti
     s->window.map = NULL;
     s->tokens.count = 0;
     s->ready = s->drained = s->searched = 0;
+    s->place = 0;
     s->window.settled = 0;
     s->carried = 0.0f;
     return ISOTOK_OK;
@@ -58,5 +65,6 @@ void isotok__window_drop(struct isotok_session *s, size_t size)
     }
     memmove(w->text, w->text + size, rest);
     w->size = rest;
+    s->place += size;
     w->settled -= isotok__min(w->settled, size);
 }

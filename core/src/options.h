@@ -4,6 +4,9 @@
 
 #include "session.h"
 
+/* A larger alpha is taken as this: where weights differ at all, they do by 1e-45 or more. */
+#define ISOTOK__MOST_ALPHA 1e200
+
 /* Checks `options` (NULL = all 0) against the flags that the operation knows, copies them and
  * clears the session's stream state. */
 isotok_status isotok__begin(isotok_session *session, const isotok_encode_options *options,

@@ -27,6 +27,14 @@ static uint32_t splits_size(const struct isotok_model *model)
     return size;
 }
 
+/* Positions that edges of one character may lead to, and those on the way. */
+static uint32_t masses_size(const struct isotok_model *model)
+{
+    uint32_t size = 16;
+    while (size < model->blob.max_piece_bytes + 8) size *= 2;
+    return size;
+}
+
 static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint32_t splits)
 {
     s->bpe.symbols = carve(c, n, sizeof(struct isotok__symbol));
@@ -51,11 +59,11 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
         s->unigram.best = carve(&c, n + 1, sizeof(float));
         s->unigram.back = carve(&c, n + 1, sizeof(uint32_t));
         s->unigram.start = model->wide ? carve(&c, n + 1, sizeof(uint32_t)) : NULL;
-        /* after the back-tracking the scores are no longer needed */
-        s->tokens.slots = (uint32_t *)(void *)s->unigram.best;
-    } else {
-        s->tokens.slots = carve(&c, n, sizeof(uint32_t));
+        s->unigram.masses = carve(&c, masses_size(model), sizeof(struct isotok__mass));
+        s->unigram.masses_mask = masses_size(model) - 1;
     }
+    s->tokens_memory = carve(&c, n + ISOTOK__CACHE_TOKENS, sizeof(uint32_t));
+    s->tokens.slots = s->tokens_memory;
     s->tokens.lengths = model->wide ? carve(&c, n + 1, sizeof(uint32_t)) : NULL;
     if (model->blob.algorithm == ISOTOK_BPE) carve_bpe(s, &c, n, splits_size(model));
     s->raw = model->has_denormalizer ? carve(&c, n, 1) : NULL;

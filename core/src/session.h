@@ -9,6 +9,7 @@
 
 #include "blob.h"
 #include "bpe_queue.h"
+#include "cache.h"
 #include "normalize.h"
 
 /* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text.
@@ -19,11 +20,25 @@ struct isotok__tokens {
     uint32_t count;
 };
 
+/* Probability mass, sum * exp(top); sum 0: none. */
+struct isotok__mass {
+    double top, sum;
+};
+
 /* Working arrays of the segmenters, each for a window of `capacity` bytes. */
 struct isotok__unigram_work {
     float *best;     /* [capacity + 1] */
     uint32_t *back;  /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
     uint32_t *start; /* [capacity + 1] wide only */
+    struct isotok__mass *masses; /* sampling: [masses_mask + 1], by position & masses_mask */
+    uint32_t masses_mask;
+};
+
+/* BPE dropout: what a draw needs. */
+struct isotok__dropout {
+    double alpha; /* 0: no dropout */
+    uint64_t seed;
+    uint64_t place; /* bytes of internal text in front of what is segmented */
 };
 
 /* A symbol of a long chunk lies at the index of its first byte; its length also at that of
@@ -38,6 +53,7 @@ struct isotok__bpe_work {
     struct isotok__queue queue;
     uint32_t *splits; /* hash table of UNUSED merges: pairs {id + 1, left length} */
     uint32_t splits_mask;
+    struct isotok__dropout dropout;
 };
 
 enum isotok__mode {
@@ -83,9 +99,12 @@ struct isotok_session {
     uint32_t *map_memory; /* the window's map when offsets are wanted */
     uint32_t ready;       /* bytes at the front of the window that are segmented */
     uint32_t searched;    /* no position of the window below this one is a cut */
+    uint64_t place;       /* bytes of internal text in front of the window */
     uint32_t drained;     /* normalize: bytes of the window already delivered */
     float carried;        /* unigram: score at the window's start */
+    struct isotok__cache cache;
     struct isotok__tokens tokens;
+    uint32_t *tokens_memory; /* where tokens.slots begins */
     struct isotok__unigram_work unigram;
     struct isotok__bpe_work bpe;
     struct isotok__emitter emitter;

@@ -199,15 +199,24 @@ static void backtrack_wide(const struct isotok__unigram_work *w, uint32_t size,
     tokens->count = count;
 }
 
+void isotok__unigram_backtrack(const isotok_model *model, uint32_t size,
+                               const struct isotok__unigram_work *work,
+                               struct isotok__tokens *tokens)
+{
+    if (model->wide)
+        backtrack_wide(work, size, tokens);
+    else
+        backtrack_narrow(work->back, size, (uint32_t *)(void *)work->best + size, tokens);
+}
+
 void isotok__unigram(const isotok_model *model, const uint8_t *text, uint32_t size, float *carried,
                      const struct isotok__unigram_work *work, struct isotok__tokens *tokens)
 {
     if (model->wide) {
         viterbi_wide(model, text, size, *carried, work);
         *carried = work->best[size];
-        backtrack_wide(work, size, tokens);
     } else {
         *carried = viterbi_narrow(model, text, size, *carried, work->best, work->back);
-        backtrack_narrow(work->back, size, (uint32_t *)(void *)work->best + size, tokens);
     }
+    isotok__unigram_backtrack(model, size, work, tokens);
 }

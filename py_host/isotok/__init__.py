@@ -4,6 +4,7 @@ from isotok._backend import Limits
 from isotok._info import Info, PieceType
 from isotok._load import load
 from isotok._results import Batch, Encoding, NormalizedBytes, NormalizedText
+from isotok._sampling import Scored
 from isotok._tokenizer import Tokenizer, Unit
 from isotok.errors import (
     ClosedError,
@@ -27,6 +28,7 @@ __all__ = [
     "NormalizedText",
     "NotOpenError",
     "PieceType",
+    "Scored",
     "Status",
     "TokenIdError",
     "Tokenizer",

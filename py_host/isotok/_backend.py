@@ -56,12 +56,23 @@ class Backend(Protocol):
         ...
 
     def encode_spans(
-        self, text: str | bytes, flags: int, unit: int, /
+        self, text: str | bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0, /
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
         """Return ids, their ranges, and of each unknown (position, begin, end).
 
-        The last two are in bytes of the normalized text.
+        The last two are in bytes of the normalized text. `alpha` and `seed` are for flags
+        that ask for a sample.
         """
+        ...
+
+    def sample(self, text: str | bytes, flags: int, alpha: float, seed: int, /) -> list[int]:
+        """Token ids of a sample; `flags` say of what kind."""
+        ...
+
+    def nbest(
+        self, text: str | bytes, flags: int, n: int, alpha: float, seed: int, /
+    ) -> tuple[list[list[int]], list[float]]:
+        """Token ids and score of each of the `n` best segmentations."""
         ...
 
     @overload
@@ -81,6 +92,10 @@ class Backend(Protocol):
         self, text: str | bytes, flags: int, unit: int, with_map: bool, /
     ) -> tuple[bytes, Buffer | None]:
         """Return normalized text, and the offset of each of its bytes and of its end."""
+        ...
+
+    def boundaries(self, text: str | bytes, /) -> Buffer:
+        """Ends of the chunks of a normalized text, in bytes, as uint32."""
         ...
 
     @overload

@@ -95,14 +95,14 @@ def open_model(model: str | None, backend: str, verify: str = "safe") -> Tokeniz
 @click.option("--packed", is_flag=True, help="Write the packed form: smaller, compiled at load.")
 @backend_option
 def compile_command(source: str, output: str | None, packed: bool, backend: BackendName) -> None:
-    """Compile SOURCE (a .model or a packed model) to a blob."""
+    """Compile SOURCE (a .model, .spm.fb or packed model) to a blob."""
     from isotok.compile import compile_model
 
     data = read_file(source)
     if _files.kind_of(data[:64]) == "blob":
         raise click.UsageError(f"{source} is a blob already")
     suffix = ".isotok-packed" if packed else ".isotok"
-    target = Path(output) if output else Path(source).with_suffix(suffix)
+    target = Path(output) if output else Path(source.removesuffix(".fb")).with_suffix(suffix)
     result = compile_model(data, "packed" if packed else "blob", backend=backend)
     isotok.load(result, backend=backend, verify="full").close()
     temporary = target.with_name(target.name + ".tmp")
@@ -119,7 +119,7 @@ def compile_command(source: str, output: str | None, packed: bool, backend: Back
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @backend_option
 def inspect_command(file: str, as_json: bool, backend: BackendName) -> None:
-    """Say what is in FILE; a .model is compiled first. Every piece is checked."""
+    """Say what is in FILE; a foreign file is compiled first. Every piece is checked."""
     from isotok import _inspect
     from isotok.compile import compile_model
 

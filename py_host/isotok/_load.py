@@ -43,8 +43,9 @@ def load(
     Parameters
     ----------
     source : path or bytes, optional
-        A blob (`.isotok`), a packed model or a SentencePiece `.model`; the last two are
-        compiled in memory. Without it: the model that comes with the package.
+        A blob (`.isotok`), a packed model, a SentencePiece `.model` or a `.spm.fb` of
+        SentencePiece Lite; all but the first are compiled in memory. Without it: the model
+        that comes with the package.
     backend : {"auto", "native", "wasm"}
         What runs the core. "auto" is what the environment variable ISOTOK_BACKEND says,
         else native where it is installed.

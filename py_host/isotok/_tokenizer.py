@@ -19,6 +19,7 @@ from isotok import _layout_gen as abi
 from isotok._batch import encode_batch
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
 from isotok._info import Info, PieceType, info_of
+from isotok._normalized import OfNormalized
 from isotok._results import (
     Batch,
     Encoding,
@@ -30,6 +31,7 @@ from isotok._results import (
     numbers_of,
     replace_escaped,
 )
+from isotok._sampling import Sampled
 from isotok._text import PairPositions, has_pairs
 from isotok.errors import TokenizerError
 
@@ -74,7 +76,7 @@ def _flags(bos: bool, eos: bool) -> int:
     return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
 
 
-class Tokenizer:
+class Tokenizer(OfNormalized, Sampled):
     """An opened model. `isotok.load` makes one.
 
     It never changes, so any number of threads may use it at the same time, and forked

@@ -33,8 +33,8 @@ SPARE: Final = 1 << 24
 # Offsets in the block of structs. The output and the words behind it are reset by one write.
 _ERROR: Final = 0
 _OPTIONS: Final = 32
-_INPUT: Final = 64
-_OUTPUT: Final = 80
+_INPUT: Final = 80
+_OUTPUT: Final = 96
 _TEXT_END: Final = _OUTPUT + abi.SIZEOF_OUTPUT
 _TEXTS_DONE: Final = _TEXT_END + 4
 _ID_END: Final = _TEXT_END + 8
@@ -43,6 +43,7 @@ _CONSUMED: Final = _TEXT_END + 16
 _COUNT: Final = _TEXT_END + 20
 _END: Final = _TEXT_END + 24
 _STRUCTS_SIZE: Final = 192
+ERROR, OPTIONS, OUTPUT, COUNT = _ERROR, _OPTIONS, _OUTPUT, _COUNT  # for _wasm_sample.py
 
 _pack_reset: Final = struct.Struct("<I20xII").pack  # count, bases, text end, texts done
 _RESET_SIZE: Final = 32
@@ -64,6 +65,14 @@ class Spans(NamedTuple):
 
 def _align(address: int, alignment: int) -> int:
     return -(-address // alignment) * alignment
+
+
+def _character_start(data: bytes, position: int) -> int:
+    """`position`, or up to three bytes before it, where a character begins."""
+    for start in range(position, max(position - 4, 0), -1):
+        if start == len(data) or data[start] & 0xC0 != 0x80:
+            return start
+    return position
 
 
 class ModelInstance:
@@ -169,7 +178,7 @@ class ModelInstance:
     def _word(self, offset: int) -> int:
         return self.machine.words[(self._structs + offset) // 4]
 
-    def _pack(self, form: str, at: int, *values: int) -> None:
+    def _pack(self, form: str, at: int, *values: float) -> None:
         data = struct.pack(form, *values)
         self.machine.view[at : at + len(data)] = data
 
@@ -195,10 +204,12 @@ class ModelInstance:
             end += 1
         return bytes(view[at:end]).decode()
 
-    def _write_options(self, flags: int, limit: int, unit: int) -> None:
+    def _write_options(
+        self, flags: int, limit: int, unit: int, alpha: float = 0.0, seed: int = 0
+    ) -> None:
         """Write the options and all that calls in one crossing do not change."""
         at = self._structs + _OPTIONS
-        values = (abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0)
+        values = (abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0, seed, alpha)
         self._pack(abi.ENCODE_OPTIONS_FORMAT, at, *values)
         self._write_output()
         self._options = (flags, limit, unit)
@@ -267,20 +278,24 @@ class ModelInstance:
 
     # -- windows ------------------------------------------------------------------
 
-    def steps(self, data: bytes, flags: int, limit: int) -> Iterator[int]:
+    def steps(
+        self, data: bytes, flags: int, limit: int, alpha: float = 0.0, seed: int = 0
+    ) -> Iterator[int]:
         """Encode any text; yields the number of ids in `results` after each step.
 
         It stops where there are `limit` of them.
         """
-        self._start(self._begin, flags, limit, 0)
+        self._start(self._begin, flags, limit, 0, alpha, seed)
         self._write_output()
         for _ in self._windows(data, self._step_ids):
             yield self.machine.words[self._count_word]
 
-    def span_steps(self, data: bytes, flags: int, unit: int) -> Iterator[Spans]:
+    def span_steps(
+        self, data: bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0
+    ) -> Iterator[Spans]:
         """Encode with offsets in `unit`; yields the tokens of each step."""
         flags |= abi.OFFSETS | abi.NORM_SPANS
-        self._start(self._begin, flags, 0, unit)
+        self._start(self._begin, flags, 0, unit, alpha, seed)
         columns = [self._results + 4 * SPANS_CAPACITY * i for i in range(5)]
         at = self._structs + _OUTPUT
         self._pack("<7I", at, *columns, SPANS_CAPACITY, 0)
@@ -333,8 +348,16 @@ class ModelInstance:
         structs = self._structs
         return self._step(self._session, structs + _INPUT, structs + _OUTPUT, structs + _ERROR)
 
-    def _start(self, begin: Callable[..., int], flags: int, limit: int, unit: int) -> None:
-        self._write_options(flags, limit, unit)
+    def _start(
+        self,
+        begin: Callable[..., int],
+        flags: int,
+        limit: int,
+        unit: int,
+        alpha: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        self._write_options(flags, limit, unit, alpha, seed)
         self._options = None  # what follows changes the output struct
         structs = self._structs
         status = begin(self._session, structs + _OPTIONS, structs + _ERROR)
@@ -393,6 +416,49 @@ class ModelInstance:
             self._start_session()
         self._top = self._end
         return True
+
+    # -- boundaries ---------------------------------------------------------------
+
+    def boundary_steps(self, data: bytes) -> Iterator[array[int]]:
+        """Find the ends of the chunks of a normalized text, window by window.
+
+        A cut depends on the two characters at it, so the last character of a window is the
+        first of the next.
+        """
+        begin = 0
+        while begin < len(data):
+            end = _character_start(data, min(begin + self.window, len(data)))
+            found = self._window_boundaries(data[begin:end], begin)
+            if end < len(data):
+                found.pop()  # only the window ends there
+            yield found
+            if end == len(data):
+                return
+            begin = _character_start(data, end - 1)
+
+    def _window_boundaries(self, part: bytes, begin: int) -> array[int]:
+        at = self._write_bytes(part)
+        self._pack("<2I", self._structs + _CONSUMED, 0, 0)
+        self._reset_error()
+        ends = array("I")
+        status = abi.NEED_OUTPUT
+        while status == abi.NEED_OUTPUT:
+            status = self.machine.function("isotok_boundaries")(
+                self._model,
+                at,
+                len(part),
+                self._structs + _CONSUMED,
+                self._results,
+                RESULT_WORDS,
+                self._structs + _COUNT,
+                self._structs + _ERROR,
+            )
+            if status < 0:
+                word = (self._structs + _ERROR + abi.ERROR_OFFSET) // 4
+                self.machine.words[word] += begin
+                raise self.error(status, "text")
+            ends.frombytes(self.results(self._word(_COUNT)).cast("B"))
+        return array("I", map(begin.__add__, ends)) if begin else ends
 
     # -- decode -------------------------------------------------------------------
 

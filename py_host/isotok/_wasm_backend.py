@@ -14,6 +14,7 @@ from isotok import _layout_gen as abi
 from isotok._machine import BlobSource, Machine
 from isotok._text import to_utf8
 from isotok._wasm import WINDOW, ModelInstance
+from isotok._wasm_sample import SamplingInstance
 from isotok.errors import Status, make_error
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 KEPT: Final = max(4, os.cpu_count() or 1)
 """Instances kept for later calls: each holds a copy of the model."""
+SEARCH: Final = 4 * WINDOW
+"""A search for the n best may take as long as encoding so many bytes."""
 
 if sys.byteorder != "little":
     raise ImportError("isotok needs a little-endian machine")
@@ -52,15 +55,15 @@ class WasmBackend:
         self._source = blob
         self._verify = verify
         # A deque's append and pop are atomic: no lock that a fork could leave locked.
-        self._free: deque[ModelInstance] = deque()
+        self._free: deque[SamplingInstance] = deque()
         first = self._new_instance()
         self._info = first.info
         self._free.append(first)
 
-    def _new_instance(self) -> ModelInstance:
-        return ModelInstance(self._new_machine(), self._source, self._verify)
+    def _new_instance(self) -> SamplingInstance:
+        return SamplingInstance(self._new_machine(), self._source, self._verify)
 
-    def _take(self, size: int) -> ModelInstance:
+    def _take(self, size: int) -> SamplingInstance:
         """Take an instance for a call on `size` bytes."""
         try:
             instance = self._free.pop()
@@ -69,12 +72,12 @@ class WasmBackend:
         instance.machine.refuel(1 + size // WINDOW)
         return instance
 
-    def _give(self, instance: ModelInstance) -> None:
+    def _give(self, instance: SamplingInstance) -> None:
         if instance.trim() and len(self._free) < KEPT:
             self._free.append(instance)
 
     @contextmanager
-    def _lease(self, size: int) -> Generator[ModelInstance]:
+    def _lease(self, size: int) -> Generator[SamplingInstance]:
         instance = self._take(size)
         try:
             yield instance
@@ -134,7 +137,7 @@ class WasmBackend:
         return done
 
     def encode_spans(
-        self, text: str | bytes, flags: int, unit: int, /
+        self, text: str | bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0, /
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
         data = _utf8(text)
         unk = self._info[4]
@@ -142,7 +145,7 @@ class WasmBackend:
         offsets: list[tuple[int, int]] = []
         unknown: list[tuple[int, int, int]] = []
         with self._lease(len(data)) as instance:
-            for step in instance.span_steps(data, flags, unit):
+            for step in instance.span_steps(data, flags, unit, alpha, seed):
                 if unk in step.ids:
                     ranges = zip(step.ids, step.norm_begin, step.norm_end, strict=True)
                     unknown += (
@@ -211,6 +214,23 @@ class WasmBackend:
                 total = sum(instance.steps(data, flags, stop))
         return -1 if limit and total > limit else total
 
+    # -- samples ------------------------------------------------------------------
+
+    def sample(self, text: str | bytes, flags: int, alpha: float, seed: int, /) -> list[int]:
+        data = _utf8(text)
+        ids: list[int] = []
+        with self._lease(len(data)) as instance:
+            for count in instance.steps(data, flags, 0, alpha, seed):
+                ids += instance.results(count).tolist()
+        return ids
+
+    def nbest(
+        self, text: str | bytes, flags: int, n: int, alpha: float, seed: int, /
+    ) -> tuple[list[list[int]], list[float]]:
+        data = _utf8(text)
+        with self._lease(len(data) + SEARCH) as instance:
+            return instance.nbest(data, flags, n, alpha, seed)
+
     # -- normalize, decode --------------------------------------------------------
 
     def normalize(
@@ -224,6 +244,14 @@ class WasmBackend:
                 result += part
                 offsets += part_map
         return bytes(result), offsets if with_map else None
+
+    def boundaries(self, text: str | bytes, /) -> array[int]:
+        data = _utf8(text)
+        ends = array("I")
+        with self._lease(len(data)) as instance:
+            for found in instance.boundary_steps(data):
+                ends += found
+        return ends
 
     @overload
     def decode(self, ids: Sequence[int] | Buffer, raw: Literal[True], /) -> bytes: ...

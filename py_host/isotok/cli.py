@@ -29,7 +29,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         import click
 
-        from isotok._commands import commands
+        from isotok._export import commands
     except ImportError as error:
         return _complain(f"{error}; the command line needs: pip install 'isotok[cli]'")
     try:

@@ -160,6 +160,6 @@ def _place(status: Status | None, index: int, offset: int) -> str:
     if status not in (Status.E_CORRUPT, Status.E_UNSUPPORTED, Status.E_ARGUMENT, Status.E_TEXT):
         return ""
     places = [f"index {index}"] if index not in (0, _NO_INDEX) else []
-    if offset:
+    if offset or status is Status.E_TEXT:
         places.append(f"byte {offset}")
     return ", ".join(places)

@@ -33,6 +33,12 @@ bool argument_u32(PyObject *object, uint32_t *out)
     return true;
 }
 
+bool argument_double(PyObject *object, double *out)
+{
+    *out = PyFloat_AsDouble(object);
+    return *out != -1.0 || PyErr_Occurred() == NULL;
+}
+
 /* True and False cost no call. */
 bool argument_bool(PyObject *object, bool *out)
 {

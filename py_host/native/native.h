@@ -126,11 +126,18 @@ PyObject *model_count(PyObject *self, PyObject *const *args, Py_ssize_t count);
 /* spans.c */
 PyObject *model_encode_spans(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
+/* sample.c */
+PyObject *model_sample(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *model_nbest(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
 /* batch.c */
 PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* normalize.c */
 PyObject *model_normalize(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
+/* boundaries.c */
+PyObject *model_boundaries(PyObject *self, PyObject *text);
 
 /* decode.c */
 PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -148,5 +155,6 @@ bool arguments(const char *name, Py_ssize_t count, Py_ssize_t wanted);
 bool argument_u32(PyObject *object, uint32_t *out);
 bool argument_u64(PyObject *object, uint64_t *out);
 bool argument_bool(PyObject *object, bool *out);
+bool argument_double(PyObject *object, double *out);
 
 #endif

@@ -96,13 +96,16 @@ static PyObject *spans_result(PyObject *self, PyObject *text, const isotok_encod
     return result;
 }
 
-/* encode_spans(text, flags, unit) -> (ids, [(begin, end) of each token],
+/* encode_spans(text, flags, unit[, alpha, seed]) -> (ids, [(begin, end) of each token],
  * [(position, begin, end in the normalized text) of each unknown token]) */
 PyObject *model_encode_spans(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     isotok_encode_options options = options_of(0);
-    if (!arguments("encode_spans", count, 3) || !argument_u32(args[1], &options.flags) ||
-        !argument_u32(args[2], &options.offset_unit))
+    if (!arguments("encode_spans", count, count == 5 ? 5 : 3) ||
+        !argument_u32(args[1], &options.flags) || !argument_u32(args[2], &options.offset_unit))
+        return NULL;
+    if (count == 5 &&
+        (!argument_double(args[3], &options.alpha) || !argument_u64(args[4], &options.seed)))
         return NULL;
     options.flags |= ISOTOK_OFFSETS | ISOTOK_NORM_SPANS;
     span_lists lists = {PyList_New(0), PyList_New(0), PyList_New(0), 0};

@@ -1,9 +1,9 @@
 /* The lowest parts of the model compiler, each against a plain check: hash, sort, double
- * array. */
+ * array, Darts array. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "double_array.h"
+#include "darts.h"
 #include "make_model.h"
 #include "sort.h"
 #include "xxh64.h"
@@ -16,13 +16,15 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)((uint64_t)random_state * limit >> 32);
 }
 
+#define ARENA_SIZE ((size_t)160 << 20)
+
 /* Memory for the parts; more than any of them needs. */
 static isotok__work work;
 static void *arena;
 
 static void reset_work(void)
 {
-    isotok__work_init(&work, arena, 64u << 20);
+    isotok__work_init(&work, arena, ARENA_SIZE);
 }
 
 /* ---- XXH64: values from the reference implementation's documentation -------------- */
@@ -234,12 +236,82 @@ static void test_double_array(void)
     }
 }
 
+/* ---- Darts array ----------------------------------------------------------------- */
+
+/* What SentencePiece Lite checks of a trie: no walk leaves it, marks lead to values. */
+static bool is_valid(const isotok__darts *d)
+{
+    bool ok = d->count % 256 == 0 && (d->units[0] & 0x800001FFu) == 0;
+    ok = ok && isotok__darts_leaf(d, 0) != 0;
+    for (uint32_t slot = 0; slot < d->count && ok; slot++) {
+        if (!(d->units[slot] & ISOTOK__DARTS_VALUE)) {
+            uint32_t base = isotok__darts_leaf(d, slot);
+            ok = (base | 255) < d->count;
+            ok = ok && (!(d->units[slot] & 0x100u) || (d->units[base] & ISOTOK__DARTS_VALUE));
+        }
+    }
+    return ok;
+}
+
+/* Whether exactly the prefixes of keys can be walked, and exactly the keys have a value. */
+static bool holds(const isotok__darts *d, const isotok__keys *keys, const uint32_t *values)
+{
+    uint32_t found = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < keys->count && ok; i++) {
+        const uint8_t *key = keys->text + isotok__key_begin(keys, i);
+        uint32_t slot = isotok__darts_walk(d, key, keys->ends[i] - isotok__key_begin(keys, i));
+        ok = slot != 0 && (d->units[slot] & 0x100u) &&
+             d->units[isotok__darts_leaf(d, slot)] == (ISOTOK__DARTS_VALUE | values[i]);
+    }
+    for (uint32_t slot = 0; slot < d->count; slot++) {
+        found += d->units[slot] >> 31;
+    }
+    return ok && found == keys->count;
+}
+
+static void test_darts_of(uint32_t count, uint32_t letters, uint32_t max_size, uint32_t least_slots)
+{
+    key_set set = make_keys(count, letters, max_size);
+    uint32_t *values = calloc(set.keys.count, sizeof *values);
+    isotok__darts darts;
+    for (uint32_t i = 0; i < set.keys.count; i++) {
+        values[i] = random_below(1u << 24);
+    }
+    reset_work();
+    if (CHECK(isotok__darts_build(&work, &set.keys, values, &darts) == ISOTOK_OK)) {
+        CHECK(work.back == work.size); /* all temp memory is given back */
+        CHECK(darts.count >= least_slots);
+        CHECK(is_valid(&darts));
+        CHECK(holds(&darts, &set.keys, values));
+    }
+    free(values);
+    free(set.text);
+    free(set.ends);
+}
+
+static void test_darts(void)
+{
+    isotok__keys none = {0};
+    isotok__darts darts;
+    reset_work();
+    CHECK(isotok__darts_build(&work, &none, NULL, &darts) == ISOTOK_OK && darts.count == 0);
+    test_darts_of(1, 255, 1, 512);
+    test_darts_of(3000, 1, 300, 512);
+    test_darts_of(3000, 3, 20, 512);
+    test_darts_of(40000, 30, 9, 512);
+    test_darts_of(40000, 255, 3, 512);
+    /* past 2^21 slots not every offset can be written */
+    test_darts_of(600000, 255, 12, (1u << 21) + 1);
+}
+
 int main(void)
 {
-    arena = aligned_memory(64u << 20);
+    arena = aligned_memory(ARENA_SIZE);
     test_xxh64();
     test_sort();
     test_double_array();
+    test_darts();
     free(arena);
     return test_result();
 }

@@ -5,87 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_normalized.h"
 #include "drive.h"
+#include "json_lines.h"
 #include "make_model.h"
 
 #define SPINE "tests/vectors/spine.json"
 #define MODELS "tests/vectors/models/"
 
-/* ---- spine.json: one vector a line, only the keys that are asked for ---------------- */
-
-/* The value of `key` in the line, NULL if it has none. */
-static const char *value_of(const char *line, const char *key)
-{
-    char quoted[32];
-    const char *found;
-    snprintf(quoted, sizeof quoted, "\"%s\":", key);
-    found = strstr(line, quoted);
-    return found != NULL ? found + strlen(quoted) : NULL;
-}
-
-static unsigned hex_digit(char c)
-{
-    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
-/* Reads "hex"; the memory has exactly the size, and is the caller's. */
-static uint8_t *read_hex(const char *value, size_t *size)
-{
-    const char *digits = value + 1;
-    size_t i, count = strcspn(digits, "\"") / 2;
-    uint8_t *data = malloc(count > 0 ? count : 1);
-    for (i = 0; i < count; i++) {
-        data[i] = (uint8_t)(hex_digit(digits[2 * i]) << 4 | hex_digit(digits[2 * i + 1]));
-    }
-    *size = count;
-    return data;
-}
-
-/* Reads "hex" or ["hex", times]. */
-static uint8_t *read_text(const char *value, size_t *size)
-{
-    size_t unit, times, i;
-    uint8_t *data, *repeated;
-    if (*value == '"') {
-        return read_hex(value, size);
-    }
-    data = read_hex(value + 1, &unit);
-    times = strtoul(strchr(value, ',') + 1, NULL, 10);
-    repeated = malloc(unit * times);
-    for (i = 0; i < times; i++) {
-        memcpy(repeated + i * unit, data, unit);
-    }
-    free(data);
-    *size = unit * times;
-    return repeated;
-}
-
-/* Reads the numbers between brackets, nested or not. */
-static uint32_t *read_numbers(const char *value, size_t *count)
-{
-    uint32_t *numbers = malloc(strcspn(value, "\n") * sizeof(uint32_t) + 4);
-    int depth = 0;
-    *count = 0;
-    do {
-        if (*value == '[') {
-            depth++;
-        } else if (*value == ']') {
-            depth--;
-        } else if (*value >= '0' && *value <= '9') {
-            char *end;
-            numbers[(*count)++] = (uint32_t)strtoul(value, &end, 10);
-            value = end - 1;
-        }
-        value++;
-    } while (depth > 0);
-    return numbers;
-}
+/* ---- Values of spine.json ----------------------------------------------------------- */
 
 static bool equal_numbers(const char *value, const uint32_t *found, size_t count, size_t step,
                           size_t first)
 {
     size_t expected_count, i;
-    uint32_t *expected = read_numbers(value, &expected_count);
+    uint32_t *expected = json_numbers(value, &expected_count);
     bool ok = expected_count == count * step;
     for (i = 0; ok && i < count; i++) {
         ok = expected[i * step + first] == found[i];
@@ -103,7 +37,7 @@ static bool equal_hex(const char *value, const uint8_t *found, size_t size)
     if (*value != '"') {
         return true;
     }
-    expected = read_hex(value, &expected_size);
+    expected = json_hex(value, &expected_size);
     ok = expected_size == size && (size == 0 || memcmp(expected, found, size) == 0);
     free(expected);
     return ok;
@@ -140,7 +74,7 @@ static bool unknown_pieces(const drive_tokens *t, const uint8_t *normalized, con
     while (ok && *value != '}') {
         size_t index = strtoul(strchr(value, '"') + 1, NULL, 10);
         const char *piece = strchr(value, ':') + 1;
-        uint8_t *expected = read_hex(piece, &size);
+        uint8_t *expected = json_hex(piece, &size);
         ok = index < t->count && t->norm_end[index] - t->norm_begin[index] == size &&
              memcmp(normalized + t->norm_begin[index], expected, size) == 0;
         free(expected);
@@ -158,32 +92,34 @@ static void check_tokens(const drive_model *m, size_t plan, const uint8_t *text,
     drive_bytes normalized;
     isotok_status status = drive_encode(m, &PLANS[plan], &options, text, size, &found, &error);
     check_line(status == ISOTOK_OK, "encode", plan);
-    check_line(equal_numbers(value_of(line, "ids"), found.ids, found.count, 1, 0), "ids", plan);
-    check_line(equal_numbers(value_of(line, "begin"), found.begin, found.count, 1, 0), "begin",
+    check_line(equal_numbers(json_value(line, "ids"), found.ids, found.count, 1, 0), "ids", plan);
+    check_line(equal_numbers(json_value(line, "begin"), found.begin, found.count, 1, 0), "begin",
                plan);
-    check_line(equal_numbers(value_of(line, "end"), found.end, found.count, 1, 0), "end", plan);
+    check_line(equal_numbers(json_value(line, "end"), found.end, found.count, 1, 0), "end", plan);
 
     status = drive_normalize(m, &PLANS[plan], ISOTOK_UNIT_BYTE, text, size, &normalized, &error);
     check_line(status == ISOTOK_OK, "normalize", plan);
-    check_line(equal_hex(value_of(line, "normalized"), normalized.data, normalized.size),
+    check_line(equal_hex(json_value(line, "normalized"), normalized.data, normalized.size),
                "normalized", plan);
-    if (value_of(line, "map") != NULL && normalized.size > 0) {
-        check_line(equal_numbers(value_of(line, "map"), normalized.map, normalized.size + 1, 1, 0),
+    if (json_value(line, "map") != NULL && normalized.size > 0) {
+        check_line(equal_numbers(json_value(line, "map"), normalized.map, normalized.size + 1, 1, 0),
                    "map", plan);
     }
-    if (value_of(line, "unknown") != NULL) {
-        check_line(unknown_pieces(&found, normalized.data, value_of(line, "unknown")),
+    if (json_value(line, "unknown") != NULL) {
+        check_line(unknown_pieces(&found, normalized.data, json_value(line, "unknown")),
                    "normalized spans of unknowns", plan);
     }
+    check_line(normalized_gives(m, &PLANS[plan], &normalized, &found), "encode normalized", plan);
+    check_line(plan != 0 || boundaries_hold(m, &normalized, &found), "boundaries", plan);
     drive_bytes_free(&normalized);
     drive_tokens_free(&found);
 
-    if (value_of(line, "codepoints") != NULL) {
+    if (json_value(line, "codepoints") != NULL) {
         options.flags = ISOTOK_OFFSETS;
         options.offset_unit = ISOTOK_UNIT_CODEPOINT;
         status = drive_encode(m, &PLANS[plan], &options, text, size, &found, &error);
         check_line(status == ISOTOK_OK, "encode", plan);
-        const char *spans = value_of(line, "codepoints");
+        const char *spans = json_value(line, "codepoints");
         check_line(equal_numbers(spans, found.begin, found.count, 2, 0), "code points", plan);
         check_line(equal_numbers(spans, found.end, found.count, 2, 1), "code points", plan);
         drive_tokens_free(&found);
@@ -197,7 +133,7 @@ static void check_counts(const drive_model *m, size_t plan, const uint8_t *text,
     isotok_encode_options options = {.size = sizeof options, .flags = ISOTOK_COUNT_ONLY};
     drive_tokens found;
     size_t count, limit;
-    uint32_t *ids = read_numbers(value_of(line, "ids"), &count);
+    uint32_t *ids = json_numbers(json_value(line, "ids"), &count);
     isotok_status status = drive_encode(m, &PLANS[plan], &options, text, size, &found, &error);
     check_line(status == ISOTOK_OK && found.counted == count, "count", plan);
     for (limit = 1; limit <= count && limit < 40; limit += 3) {
@@ -220,10 +156,10 @@ static void check_decode(const drive_model *m, size_t plan)
     isotok_error error;
     drive_bytes found;
     size_t count;
-    uint32_t *ids = read_numbers(value_of(line, "ids"), &count);
+    uint32_t *ids = json_numbers(json_value(line, "ids"), &count);
     isotok_status status = drive_decode(m, &PLANS[plan], 0, ids, count, &found, &error);
     check_line(status == ISOTOK_OK, "decode", plan);
-    check_line(equal_hex(value_of(line, "decoded"), found.data, found.size), "decoded", plan);
+    check_line(equal_hex(json_value(line, "decoded"), found.data, found.size), "decoded", plan);
     drive_bytes_free(&found);
     free(ids);
 }
@@ -234,9 +170,9 @@ static void check_pieces(const drive_model *m, size_t plan)
     drive_bytes found;
     uint8_t pieces[4096];
     size_t sizes[16], count = 0, used = 0;
-    const char *value = value_of(line, "pieces");
+    const char *value = json_value(line, "pieces");
     for (value++; *value != ']'; value += value[0] == ',') {
-        uint8_t *piece = read_hex(value, &sizes[count]);
+        uint8_t *piece = json_hex(value, &sizes[count]);
         memcpy(pieces + used, piece, sizes[count]);
         used += sizes[count++];
         free(piece);
@@ -245,26 +181,26 @@ static void check_pieces(const drive_model *m, size_t plan)
     isotok_status status =
         drive_decode_pieces(m, &PLANS[plan], pieces, sizes, count, &found, &error);
     check_line(status == ISOTOK_OK, "decode_pieces", plan);
-    check_line(equal_hex(value_of(line, "decoded"), found.data, found.size), "decoded", plan);
+    check_line(equal_hex(json_value(line, "decoded"), found.data, found.size), "decoded", plan);
     drive_bytes_free(&found);
 }
 
 static void check_find(const drive_model *m)
 {
     size_t size;
-    uint8_t *piece = read_hex(value_of(line, "piece"), &size);
+    uint8_t *piece = json_hex(json_value(line, "piece"), &size);
     uint32_t id = isotok_piece_find(m->model, piece, size);
-    if (value_of(line, "missing") != NULL) {
+    if (json_value(line, "missing") != NULL) {
         check_line(id == ISOTOK_NO_TOKEN, "not found", 0);
     } else {
-        check_line(id == strtoul(value_of(line, "found"), NULL, 10), "found", 0);
+        check_line(id == strtoul(json_value(line, "found"), NULL, 10), "found", 0);
     }
     free(piece);
 }
 
 static void check_vector(const drive_model *m)
 {
-    const char *operation = value_of(line, "op");
+    const char *operation = json_value(line, "op");
     size_t plan, size = 0, plans = PLAN_COUNT;
     uint8_t *text = NULL;
     if (strncmp(operation, "\"find\"", 6) == 0) {
@@ -272,7 +208,7 @@ static void check_vector(const drive_model *m)
         return;
     }
     if (strncmp(operation, "\"encode\"", 8) == 0) {
-        text = read_text(value_of(line, "text"), &size);
+        text = json_text(json_value(line, "text"), &size);
         plans = size > LONG_TEXT ? 2 : size > SHORT_TEXT ? PLAN_COUNT - 1 : PLAN_COUNT;
         check_counts(m, size > LONG_TEXT ? 0 : 2, text, size);
     }
@@ -296,8 +232,8 @@ static void check_model_file(void)
     isotok_error error = {.size = sizeof error};
     drive_model m;
     size_t size;
-    uint8_t *source = read_hex(value_of(line, "model"), &size);
-    bool loads = strncmp(value_of(line, "loads"), "true", 4) == 0;
+    uint8_t *source = json_hex(json_value(line, "model"), &size);
+    bool loads = strncmp(json_value(line, "loads"), "true", 4) == 0;
     isotok_status status = drive_open_source(&m, source, size, &error);
     check_line((status == ISOTOK_OK) == loads, "loads", 0);
     drive_close(&m);
@@ -306,7 +242,7 @@ static void check_model_file(void)
 
 static void open_model(drive_model *m, char *name, size_t room)
 {
-    const char *wanted = value_of(line, "model") + 1;
+    const char *wanted = json_value(line, "model") + 1;
     size_t size = strcspn(wanted, "\"");
     char path[256];
     if (size < room && strncmp(name, wanted, size) == 0 && name[size] == 0) {

@@ -33,13 +33,15 @@ class Row:
     ids: int = 0
     byte_offsets: int = 0
     texts: int = 0
+    normalized: int = 0
     codepoint_documents: int = 0
     codepoint_offsets: int = 0
     first: str = ""
 
     @property
     def differing(self) -> int:
-        return self.ids + self.byte_offsets + self.texts + self.codepoint_offsets
+        wrong = self.ids + self.byte_offsets + self.texts + self.codepoint_offsets
+        return wrong + self.normalized
 
 
 Offsets = list[tuple[int, int]]
@@ -108,6 +110,8 @@ def compare(row: Row, tokenizer: Any, data: bytes, expected: Answer) -> None:
     wrong_ids = tokenizer.encode(data) != expected.ids or spans.ids != expected.ids
     wrong_bytes = spans.offsets != expected.bytes_
     wrong_text = tokenizer.decode(expected.ids).encode() != expected.text
+    normalized = tokenizer.encode_normalized(tokenizer.normalize(data))
+    wrong_normalized = normalized != expected.ids
     wrong_codepoints = False
     if expected.codepoints is not None:
         offsets = tokenizer.encode_with_offsets(data.decode(), unit="codepoint").offsets
@@ -118,8 +122,10 @@ def compare(row: Row, tokenizer: Any, data: bytes, expected: Answer) -> None:
     row.ids += wrong_ids
     row.byte_offsets += wrong_bytes
     row.texts += wrong_text
+    row.normalized += wrong_normalized
     row.codepoint_offsets += wrong_codepoints
-    if not row.first and (wrong_ids or wrong_bytes or wrong_text or wrong_codepoints):
+    wrong = wrong_ids or wrong_bytes or wrong_text or wrong_normalized or wrong_codepoints
+    if not row.first and wrong:
         row.first = repr(data[:80])
 
 
@@ -158,15 +164,15 @@ def run(models: list[Path], texts: list[Path], processes: int, size: int | None)
 
 HEADER = (
     f"{'model':<28} {'corpus':<22} {'mode':<6} {'back end':<8} {'docs':>7} {'tokens':>9}"
-    f" {'ids':>5} {'bytes':>5} {'text':>5} {'cp docs':>7} {'cp':>5}"
+    f" {'ids':>5} {'bytes':>5} {'text':>5} {'norm':>5} {'cp docs':>7} {'cp':>5}"
 )
 
 
 def line(row: Row) -> str:
     """One line of the table: compared and differing counts."""
-    assert len(fields(row)) == 12
+    assert len(fields(row)) == 13
     return (
         f"{row.model[:28]:<28} {row.corpus[:22]:<22} {row.mode:<6} {row.backend:<8}"
         f" {row.documents:>7} {row.tokens:>9} {row.ids:>5} {row.byte_offsets:>5} {row.texts:>5}"
-        f" {row.codepoint_documents:>7} {row.codepoint_offsets:>5} {row.first}"
+        f" {row.normalized:>5} {row.codepoint_documents:>7} {row.codepoint_offsets:>5} {row.first}"
     )

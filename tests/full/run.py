@@ -19,7 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.full import limits, matrix
 from tests.support import data
 
-EXTRA = ("tests.full.hostile",)  # modules with an ALL of their own
+EXTRA = (
+    "tests.full.hostile",
+    "tests.full.normalized",
+    "tests.full.spm_fb",
+)  # modules with an ALL of their own
 
 
 def checks() -> dict[str, limits.Checks]:

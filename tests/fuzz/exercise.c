@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "blob_gen.h"
-#include "drive.h"
+#include "drive_nbest.h"
 #include "make_model.h"
 #include "xxh64.h"
 
@@ -107,6 +107,38 @@ static void check_spans(const isotok_info *info, const drive_tokens *t, size_t t
     }
 }
 
+/* The text as if it were normalized already: encoding and cutting it agree whether it is. */
+static void exercise_normalized(const drive_model *m, const drive_plan *plan, const uint8_t *text,
+                                size_t size, const drive_tokens *expected)
+{
+    isotok_error error = {.size = sizeof error}, cutting = {.size = sizeof cutting};
+    isotok_encode_options options = {.size = sizeof options,
+                                     .flags = ISOTOK_NORMALIZED | ISOTOK_OFFSETS};
+    drive_tokens t;
+    uint32_t ends[16], before = 0;
+    size_t position = 0, count = 0;
+    isotok_status status = drive_encode(m, plan, &options, text, size, &t, &error);
+    isotok_status cut = ISOTOK_NEED_OUTPUT;
+    REQUIRE(status == ISOTOK_OK || (status == ISOTOK_E_TEXT && expected == NULL));
+    while (cut == ISOTOK_NEED_OUTPUT) {
+        cut = isotok_boundaries(m->model, text, size, &position, ends, 1 + size % 16, &count,
+                                &cutting);
+        for (size_t i = 0; i < count; before = ends[i++]) {
+            REQUIRE(ends[i] > before && ends[i] <= size);
+        }
+    }
+    if (status == ISOTOK_OK) {
+        REQUIRE(cut == ISOTOK_OK && before == size);
+        REQUIRE(expected == NULL ||
+                (t.count == expected->count &&
+                 (t.count == 0 || memcmp(t.ids, expected->ids, 4 * t.count) == 0)));
+    } else {
+        REQUIRE(error.what == ISOTOK_WHAT_NORMALIZED_TEXT && error.offset < size);
+        REQUIRE(cut == ISOTOK_E_TEXT ? cutting.offset == error.offset : cut == ISOTOK_OK);
+    }
+    drive_tokens_free(&t);
+}
+
 /* A text under an easy and a difficult plan; then back. Where only SAFE has looked at the
  * blob, its sets may be incomplete, and the tokens depend on where the text is cut. */
 static void exercise_text(const drive_model *m, const uint8_t *text, size_t size, uint32_t seed,
@@ -130,6 +162,8 @@ static void exercise_text(const drive_model *m, const uint8_t *text, size_t size
     REQUIRE(status == ISOTOK_OK && na.size <= size * (uint64_t)m->info.max_expansion + 16);
     REQUIRE(drive_normalize(m, &difficult, ISOTOK_UNIT_BYTE, text, size, &nb, &error) == ISOTOK_OK);
     REQUIRE(!complete || (na.size == nb.size && memcmp(na.data, nb.data, na.size) == 0));
+    exercise_normalized(m, &difficult, text, size, NULL);
+    exercise_normalized(m, &easy, na.data, na.size, complete ? &a : NULL);
     REQUIRE(drive_decode(m, &easy, 0, a.ids, a.count, &text_a, &error) == ISOTOK_OK);
     REQUIRE(drive_decode(m, &difficult, 0, a.ids, a.count, &text_b, &error) == ISOTOK_OK);
     REQUIRE(text_a.size == text_b.size && memcmp(text_a.data, text_b.data, text_a.size) == 0);
@@ -139,6 +173,55 @@ static void exercise_text(const drive_model *m, const uint8_t *text, size_t size
     drive_bytes_free(&nb);
     drive_bytes_free(&text_a);
     drive_bytes_free(&text_b);
+}
+
+enum { SHORT_TEXT = 160 }; /* a search for the n best takes long on a difficult text */
+
+static uint32_t sampling_of(const drive_model *m, uint32_t seed)
+{
+    if (m->info.algorithm == ISOTOK_UNIGRAM) {
+        return seed & 8 ? ISOTOK_GUMBEL : ISOTOK_SAMPLE;
+    }
+    return m->info.algorithm == ISOTOK_BPE ? ISOTOK_DROPOUT : 0;
+}
+
+static void exercise_nbest(const drive_model *m, const uint8_t *text, size_t size, uint32_t seed)
+{
+    isotok_encode_options options = {.size = sizeof options, .seed = seed, .alpha = seed % 3};
+    isotok_error error;
+    drive_paths paths;
+    options.flags = seed & 16 ? ISOTOK_SAMPLE : 0;
+    size = size < SHORT_TEXT ? size : SHORT_TEXT;
+    REQUIRE(drive_nbest(m, &options, text, size, 1 + seed % 40, seed % 4096, &paths, &error) ==
+            ISOTOK_OK);
+    for (size_t i = 0; i < paths.ends[paths.count - 1]; i++) {
+        REQUIRE(paths.ids[i] < m->info.vocab_size);
+    }
+    drive_paths_free(&paths);
+}
+
+/* Samples of a text under two plans, and of its n best segmentations one. */
+static void exercise_samples(const drive_model *m, const uint8_t *text, size_t size, uint32_t seed,
+                             bool complete)
+{
+    static const double noise[] = {0.0, 0.1, 1.0, 1e300};
+    isotok_error error;
+    isotok_encode_options options = {.size = sizeof options, .seed = seed};
+    drive_plan easy = {0};
+    drive_plan difficult = {.capacity = 1 + seed % 7, .part = 1 + (seed >> 3) % 50, .small = true};
+    drive_tokens a, b;
+    options.flags = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | sampling_of(m, seed);
+    options.alpha = noise[seed % 4];
+    REQUIRE(drive_encode(m, &easy, &options, text, size, &a, &error) == ISOTOK_OK);
+    check_spans(&m->info, &a, size);
+    REQUIRE(drive_encode(m, &difficult, &options, text, size, &b, &error) == ISOTOK_OK);
+    check_spans(&m->info, &b, size);
+    REQUIRE(!complete || drive_tokens_equal(&a, &b));
+    drive_tokens_free(&a);
+    drive_tokens_free(&b);
+    if (m->info.algorithm == ISOTOK_UNIGRAM) {
+        exercise_nbest(m, text, size, seed);
+    }
 }
 
 static void exercise_pieces(const drive_model *m, uint32_t seed)
@@ -181,6 +264,7 @@ void exercise_model(const isotok_model *model, uint32_t seed, bool complete)
         size_t size = hostile_text(model, &m.info, index, seed + index, text);
         guarded copy = guarded_copy(text, size, 1);
         exercise_text(&m, copy.data, size, seed ^ index * 77, complete);
+        exercise_samples(&m, copy.data, size, seed ^ index * 77, complete);
         guarded_free(&copy);
     }
 }

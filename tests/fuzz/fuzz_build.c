@@ -1,5 +1,6 @@
-/* Any bytes as a model file (`.model` or packed). What the compiler accepts must open with
- * full verification and work; the packed form must give the same blob. */
+/* Any bytes as a model file (`.model`, `.spm.fb` or packed). What the compiler accepts must open
+ * with full verification and work; the other forms must give a blob again, and those that
+ * lose nothing the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,20 +10,39 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require_same_through_packed(const uint8_t *data, size_t size)
+/* The blob by way of another form; `same`: as `direct`. */
+static void require_through(const uint8_t *data, size_t size, uint32_t form, const uint8_t *direct,
+                            size_t direct_size, bool same)
 {
-    isotok_error error;
-    uint8_t *packed = NULL, *direct = NULL, *through = NULL;
-    size_t packed_size, direct_size, through_size;
-    REQUIRE(build_source(data, size, ISOTOK_FORM_PACKED, &packed, &packed_size, &error) ==
-            ISOTOK_OK);
-    REQUIRE(build_source(data, size, ISOTOK_FORM_BLOB, &direct, &direct_size, &error) == ISOTOK_OK);
-    REQUIRE(build_source(packed, packed_size, ISOTOK_FORM_BLOB, &through, &through_size, &error) ==
-            ISOTOK_OK);
-    REQUIRE(direct_size == through_size && memcmp(direct, through, direct_size) == 0);
-    free(packed);
-    free(direct);
+    isotok_error error = {.size = sizeof error};
+    uint8_t *other = NULL, *through = NULL;
+    size_t other_size = 0, through_size = 0;
+    isotok_status status = build_source(data, size, form, &other, &other_size, &error);
+    if (status == ISOTOK_OK) {
+        status = build_source(other, other_size, ISOTOK_FORM_BLOB, &through, &through_size, &error);
+        REQUIRE(status == ISOTOK_OK);
+        REQUIRE(!same ||
+                (direct_size == through_size && memcmp(direct, through, direct_size) == 0));
+    } else {
+        REQUIRE(status == ISOTOK_E_UNSUPPORTED && form != ISOTOK_FORM_PACKED);
+        REQUIRE(isotok_build_name(ISOTOK_NAME_WHAT, (int32_t)error.what)[0] != 0);
+    }
+    free(other);
     free(through);
+}
+
+static void require_same_through_forms(const uint8_t *data, size_t size)
+{
+    isotok_error error = {.size = sizeof error};
+    uint8_t *direct = NULL;
+    size_t direct_size;
+    REQUIRE(build_source(data, size, ISOTOK_FORM_BLOB, &direct, &direct_size, &error) == ISOTOK_OK);
+    bool keeps_parity = direct[ISOTOK__HEADER_PARITY] == ISOTOK_PARITY_SENTENCEPIECE;
+    require_through(data, size, ISOTOK_FORM_PACKED, direct, direct_size, true);
+    require_through(data, size, ISOTOK_FORM_SENTENCEPIECE, direct, direct_size, keeps_parity);
+    require_through(data, size, ISOTOK_FORM_SPM_FB, direct, direct_size, false);
+    require_through(direct, direct_size, ISOTOK_FORM_BLOB, direct, direct_size, true);
+    free(direct);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fix_header(source, size);
     }
     if (exercise_source(source, size, &error) == ISOTOK_OK) {
-        require_same_through_packed(source, size);
+        require_same_through_forms(source, size);
     }
     free(source);
     return 0;

@@ -115,9 +115,9 @@ def insert(data: bytearray, generator: random.Random) -> None:
     data[at:at] = generator.randbytes(generator.choice([1, 2, 4, 64]))
 
 
-def near_table(data: bytearray, generator: random.Random) -> None:
-    """Change the FlatBuffer's root, vtable or table: offsets and scalars."""
-    root = HEADER_SIZE + struct.unpack_from("<I", data, HEADER_SIZE)[0]
+def near_table(data: bytearray, generator: random.Random, start: int = HEADER_SIZE) -> None:
+    """Change the root, vtable or table of the FlatBuffer at `start`: offsets and scalars."""
+    root = start + struct.unpack_from("<I", data, start)[0]
     at = root + generator.randrange(-80, 160)
     if 0 <= at < len(data):
         data[at] = generator.choice([0, 1, 4, 0xFF, data[at] ^ 1, generator.randrange(256)])
@@ -175,14 +175,27 @@ def mutate_source(source: bytes, generator: random.Random) -> bytes:
     return bytes(data)
 
 
+def mutate_spm_fb(source: bytes, generator: random.Random) -> bytes:
+    data = bytearray(source)
+    if generator.random() < 0.4:
+        near_table(data, generator, 0)
+        return bytes(data)
+    return mutate_source(source, generator)
+
+
 def mutants(count: int, seed: int, sources: Sequence[Path]) -> Iterator[Mutant]:
     """Yield `count` mutants of the models, two thirds of them blobs; the same for a seed."""
     generator = random.Random(f"mutants {seed}")
-    files = [(path.stem, path.read_bytes(), fuzz_run.blob_of(path)) for path in sources]
+    files = [
+        (path.stem, path.read_bytes(), fuzz_run.blob_of(path), fuzz_run.spm_fb_of(path))
+        for path in sources
+    ]
     for number in range(count):
-        name, source, blob = generator.choice(files)
+        name, source, blob, spm_fb = generator.choice(files)
         if number % 3:
             yield Mutant(BLOB, mutate_blob(blob, generator), name)
+        elif number % 2 and spm_fb:
+            yield Mutant(SOURCE, mutate_spm_fb(spm_fb, generator), name)
         else:
             yield Mutant(SOURCE, mutate_source(source, generator), name)
 

@@ -37,7 +37,8 @@ def compile_one(job: tuple[Path, Path, list[str]]) -> None:
 def objects(folder: Path, extra: list[str]) -> list[str]:
     """Compile the core, the model compiler and what the targets share."""
     sources = [*ROOT.glob("core/src/*.c"), *ROOT.glob("core/build/*.c")]
-    sources += [ROOT / "tests/c/drive.c", ROOT / "tests/c/make_model.c"]
+    shared = ("drive", "drive_nbest", "make_model")
+    sources += [ROOT / f"tests/c/{name}.c" for name in shared]
     sources += [ROOT / "tests/fuzz/exercise.c"]
     headers = [*ROOT.glob("core/*/*.h"), *ROOT.glob("tests/[cf]*/*.h"), Path(__file__)]
     newest = max(header.stat().st_mtime for header in headers)
@@ -75,6 +76,17 @@ def blob_of(path: Path) -> bytes:
     return bytes(compile_model(path.read_bytes()))
 
 
+def spm_fb_of(path: Path) -> bytes:
+    """The model as an `.spm.fb`; empty if there is none for it."""
+    from isotok.compile import compile_model
+    from isotok.errors import TokenizerError
+
+    try:
+        return compile_model(path.read_bytes(), "spm.fb")
+    except TokenizerError:
+        return b""
+
+
 def write_seeds(target: str, folder: Path) -> None:
     """Start a corpus: models as files and blobs, corner texts, ids."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,6 +95,7 @@ def write_seeds(target: str, folder: Path) -> None:
     for number, path in enumerate(models):
         if target == "build":
             (folder / path.name).write_bytes(path.read_bytes())
+            (folder / f"{path.stem}.spm.fb").write_bytes(spm_fb_of(path))
         elif target == "open":
             (folder / path.stem).write_bytes(b"\1" + blob_of(path))
         else:

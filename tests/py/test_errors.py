@@ -246,7 +246,7 @@ def test_contradicting_arguments() -> None:
         isotok.load(model, backend="gpu")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="path or bytes"):
         isotok.load(5)  # type: ignore[arg-type]
-    with pytest.raises(TokenizerError, match='use "blob" or "packed"'):
+    with pytest.raises(TokenizerError, match='use one of "blob", "packed"'):
         compile_model(model, "zip")  # type: ignore[arg-type]
 
 

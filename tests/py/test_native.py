@@ -156,8 +156,9 @@ def test_memory_that_is_not_aligned() -> None:
     assert caught.value.status is isotok.Status.E_ALIGNMENT
 
 
-@pytest.mark.parametrize("wrong", [(), (1,), ("x", 2, 3, 4, 5)])
+@pytest.mark.parametrize("wrong", [(), (1,), ("x", 2, 3, 4, 5, 6)])
 def test_numbers_of_arguments(model: _native.Model, wrong: tuple[object, ...]) -> None:
-    for name in ("encode", "encode_ids", "encode_spans", "encode_batch", "count", "normalize"):
+    names = ("encode", "encode_ids", "encode_spans", "encode_batch", "count", "normalize")
+    for name in (*names, "sample", "nbest"):
         with pytest.raises(TypeError, match="arguments"):
             getattr(model, name)(*wrong)

@@ -16,6 +16,7 @@ from support import data
 U32, U64, SIZE, POINTER = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p
 OK, NEED_OUTPUT, NEED_SCRATCH, AT_LIMIT = range(4)
 OFFSETS, NORM_SPANS, COUNT_ONLY = 4, 8, 16
+NORMALIZED = 64
 PART_LAST = 1
 UNITS = {"byte": 0, "codepoint": 1, "utf16": 2}
 
@@ -134,10 +135,12 @@ def cut_text(text: bytes, parts: Sequence[int]) -> list[bytes]:
 Numbers = dict[str, list[int]]
 
 
-def encode(model: Model, text: bytes, plan: Plan, unit: str = "byte", limit: int = 0) -> Numbers:
+def encode(
+    model: Model, text: bytes, plan: Plan, unit: str = "byte", limit: int = 0, flags: int = 0
+) -> Numbers:
     """Ids, raw and normalized spans of all tokens."""
     session = Session(model, plan)
-    options = Options(ctypes.sizeof(Options), OFFSETS | NORM_SPANS, limit, UNITS[unit], 0)
+    options = Options(ctypes.sizeof(Options), OFFSETS | NORM_SPANS | flags, limit, UNITS[unit], 0)
     core, error = model.core, ctypes.byref(session.error)
     assert core.isotok_encode_begin(session.pointer, ctypes.byref(options), error) == OK
     names = ("ids", "begin", "end", "norm_begin", "norm_end")

@@ -8,7 +8,16 @@ from typing import assert_type
 
 import isotok
 import numpy as np
-from isotok import Batch, Encoding, Info, Limits, NormalizedBytes, NormalizedText, Tokenizer
+from isotok import (
+    Batch,
+    Encoding,
+    Info,
+    Limits,
+    NormalizedBytes,
+    NormalizedText,
+    Scored,
+    Tokenizer,
+)
 from isotok.compile import compile_model
 from numpy.typing import NDArray
 
@@ -20,6 +29,7 @@ def loading(path: Path, data: bytes) -> None:
     assert_type(isotok.load(data, backend="wasm", limits={"fuel": 5}, trusted=False), Tokenizer)
     assert_type(compile_model(data), bytes)
     assert_type(compile_model(memoryview(data), "packed", backend="wasm"), bytes)
+    assert_type(compile_model(data, "spm.fb"), bytes)
     isotok.load(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     isotok.load(path, backend="gpu")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
@@ -27,6 +37,8 @@ def loading(path: Path, data: bytes) -> None:
 def encoding(tok: Tokenizer) -> None:
     assert_type(tok.encode("x"), list[int])
     assert_type(tok.encode(b"x", bos=True, eos=True), list[int])
+    assert_type(tok.encode_normalized("x", eos=True), list[int])
+    assert_type(tok.safe_boundaries(b"x"), list[int])
     assert_type(tok.encode_to_numpy("x"), NDArray[np.uint32])
     assert_type(tok.encode_into(array("I", [0]), "x"), int)
     assert_type(tok.encode_into(np.zeros(3, np.uint32), "x"), int)
@@ -45,6 +57,16 @@ def encoding(tok: Tokenizer) -> None:
     assert_type(tok.truncate("x", 3), list[int])
     tok.encode(["x"])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     tok.encode("x", True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def sampling(tok: Tokenizer) -> None:
+    assert_type(tok.sample("x"), list[int])
+    assert_type(tok.sample(b"x", alpha=0.5, method="gumbel", seed=np.int64(3)), list[int])
+    assert_type(tok.sample("x", dropout=0.1, seed=1, bos=True), list[int])
+    assert_type(tok.nbest("x", 5), list[Scored])
+    assert_type(tok.nbest("x", 5)[0].score, float)
+    assert_type(tok.sample_nbest("x", 5, alpha=0.2, seed=None), list[int])
+    tok.sample("x", method="magic")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def normalizing(tok: Tokenizer) -> None:

@@ -14,6 +14,7 @@ import { distFile, fixture, realModel } from "./data.js";
 const source = fixture("toy.model");
 let blob: Uint8Array<ArrayBuffer>;
 let packed: Uint8Array<ArrayBuffer>;
+let lite: Uint8Array<ArrayBuffer>;
 let folder: string;
 let server: Server;
 let base: string;
@@ -23,6 +24,7 @@ let asked: string[] = [];
 beforeAll(async () => {
   blob = await Tokenizer.compile(source);
   packed = await Tokenizer.compile(source, { form: "packed" });
+  lite = await Tokenizer.compile(source, { form: "spm.fb" });
   folder = mkdtempSync(join(tmpdir(), "isotok-"));
   for (const [name, bytes] of Object.entries(files())) writeFileSync(join(folder, name), bytes);
   server = createServer(answer);
@@ -44,6 +46,7 @@ function files(): Record<string, Uint8Array> {
   return {
     "toy.isotok": blob,
     "toy.packed": packed,
+    "toy.spm.fb": lite,
     "toy.model": source,
     "isotok.wasm": distFile("isotok.wasm"),
     "isotok-build.wasm": distFile("isotok-build.wasm"),
@@ -100,7 +103,7 @@ function streamOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
 }
 
 describe("a model", () => {
-  const forms = ["toy.isotok", "toy.packed", "toy.model"];
+  const forms = ["toy.isotok", "toy.packed", "toy.model", "toy.spm.fb"];
 
   test.each(forms)("%s: bytes", async (name) => {
     const bytes = files()[name] as Uint8Array<ArrayBuffer>;
@@ -138,10 +141,11 @@ describe("a model", () => {
 
   test("all forms give the same blob", async () => {
     const large = realModel("xlmr.model") ?? source;
-    const blobs = [large, await Tokenizer.compile(large, { form: "packed" })].map((bytes) =>
-      Tokenizer.load(bytes),
-    );
     const wanted = await Tokenizer.compile(large);
+    const forms = (["packed", "model", "spm.fb"] as const).map((form) =>
+      Tokenizer.compile(wanted, { form }),
+    );
+    const blobs = [large, ...(await Promise.all(forms))].map((bytes) => Tokenizer.load(bytes));
     for (const tokenizer of await Promise.all(blobs)) {
       expect(Buffer.from(tokenizer.toBlob()).equals(wanted)).toBe(true);
       tokenizer.dispose();

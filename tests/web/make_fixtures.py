@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "py_host")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tests/reference", "py_host")]
 
 from support import data, oracle, texts, toy  # noqa: E402
 

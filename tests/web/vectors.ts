@@ -171,6 +171,7 @@ async function checkNormalized(
   await samePacked("normalized", found.bytes, vector.normalized);
   await sameText("normalized string", tokenizer.normalize(bytes), vector.normalized);
   if (found.bytes.length > 0 && vector.map) same("map", found.offsets, vector.map);
+  same("ids of normalized text", tokenizer.encodeNormalized(found.bytes), vector.ids);
 }
 
 async function checkDecode(tokenizer: Tokenizer, vector: SpineVector): Promise<void> {

@@ -44,6 +44,8 @@ test("every method of Tokenizer is there and gives the same", async () => {
     truncate: [text, 3],
     normalize: [text],
     normalizeBytes: [text, { unit: "byte" }],
+    encodeNormalized: [here.normalize(text), { eos: true }],
+    safeBoundaries: [here.normalize(text)],
     decode: [ids],
     decodeBytes: [ids.values()],
     decodePieces: [["▁hello", "!"]],

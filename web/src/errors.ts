@@ -118,10 +118,10 @@ function message(
   );
 }
 
-function placeOf({ index, offset }: ErrorDetails): string {
+function placeOf({ status, index, offset }: ErrorDetails): string {
   const places: string[] = [];
   if (index !== 0) places.push(`index ${index}`);
-  if (offset !== 0) places.push(`byte ${offset}`);
+  if (offset !== 0 || status === abi.E_TEXT) places.push(`byte ${offset}`);
   return places.join(", ");
 }
 

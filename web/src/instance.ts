@@ -31,8 +31,8 @@ export const RESULT_WORDS = 5 << 16;
 /** Offsets in the block of structs. */
 const ERROR = 0;
 const OPTIONS = 32;
-const INPUT = 64;
-const OUTPUT = 80;
+const INPUT = 80;
+const OUTPUT = 96;
 const WORDS = OUTPUT + abi.SIZEOF_OUTPUT;
 const STRUCTS_SIZE = 192;
 
@@ -247,6 +247,8 @@ export class ModelInstance {
     memory.setLong(at + abi.ENCODE_OPTIONS_LIMIT, limit);
     memory.setWord(at + abi.ENCODE_OPTIONS_OFFSET_UNIT, unit);
     memory.setWord(at + abi.ENCODE_OPTIONS_RESERVED, 0);
+    memory.setLong(at + abi.ENCODE_OPTIONS_SEED, 0);
+    memory.setLong(at + abi.ENCODE_OPTIONS_ALPHA, 0);
     this.#options = [flags, limit, unit];
   }
 

@@ -3,7 +3,7 @@
 
 // Macros
 export const ABI_MAJOR = 1;
-export const ABI_MINOR = 0;
+export const ABI_MINOR = 1;
 export const FORMAT_VERSION = 1;
 export const NO_TOKEN = 4294967295;
 
@@ -58,6 +58,10 @@ export const WHAT_TEXT_SIZE = 31;
 export const WHAT_TEXT_ENDS = 32;
 export const WHAT_ALGORITHM = 33;
 export const WHAT_MAX_PIECE = 34;
+export const WHAT_NORMALIZED_TEXT = 35;
+export const WHAT_CACHE_MEMORY = 36;
+export const WHAT_SAMPLING = 37;
+export const WHAT_NBEST_MEMORY = 38;
 export const WHAT_SOURCE_KIND = 100;
 export const WHAT_PROTOBUF = 101;
 export const WHAT_PIECE_EMPTY = 102;
@@ -79,6 +83,14 @@ export const WHAT_TRIE_LARGE = 117;
 export const WHAT_VOCAB_LARGE = 118;
 export const WHAT_FIELD = 119;
 export const WHAT_EXPANSION = 120;
+export const WHAT_SPM_FB = 121;
+export const WHAT_EXPORT_ALGORITHM = 122;
+export const WHAT_EXPORT_DECODER = 123;
+export const WHAT_EXPORT_UNUSED = 124;
+export const WHAT_EXPORT_PIECE = 125;
+export const WHAT_EXPORT_BYTES = 126;
+export const WHAT_EXPORT_PARITY = 127;
+export const WHAT_EXPORT_NESTED = 128;
 
 // enum of ISOTOK_UNIGRAM
 export const UNIGRAM = 1;
@@ -118,6 +130,10 @@ export const OFFSETS = 4;
 export const NORM_SPANS = 8;
 export const COUNT_ONLY = 16;
 export const KEEP_ILL_FORMED = 32;
+export const NORMALIZED = 64;
+export const SAMPLE = 128;
+export const GUMBEL = 256;
+export const DROPOUT = 512;
 
 // enum of ISOTOK_UNIT_BYTE
 export const UNIT_BYTE = 0;
@@ -134,10 +150,13 @@ export const RAW_BYTES = 1;
 export const SOURCE_AUTO = 0;
 export const SOURCE_SENTENCEPIECE = 1;
 export const SOURCE_PACKED = 2;
+export const SOURCE_SPM_FB = 3;
 
 // enum of ISOTOK_FORM_BLOB
 export const FORM_BLOB = 0;
 export const FORM_PACKED = 1;
+export const FORM_SENTENCEPIECE = 2;
+export const FORM_SPM_FB = 3;
 
 // enum of ISOTOK_FIELD_PIECE_TEXT
 export const FIELD_PIECE_TEXT = 1;
@@ -206,13 +225,24 @@ export const PIECE_SIZE = 4;
 export const PIECE_TYPE = 8;
 export const PIECE_SCORE = 12;
 
+// struct isotok_cache_info
+export const SIZEOF_CACHE_INFO = 40;
+export const CACHE_INFO_SIZE = 0;
+export const CACHE_INFO_ENTRIES = 4;
+export const CACHE_INFO_PROBES = 8;
+export const CACHE_INFO_HITS = 16;
+export const CACHE_INFO_UNCERTIFIED = 24;
+export const CACHE_INFO_BYPASSED = 32;
+
 // struct isotok_encode_options
-export const SIZEOF_ENCODE_OPTIONS = 24;
+export const SIZEOF_ENCODE_OPTIONS = 40;
 export const ENCODE_OPTIONS_SIZE = 0;
 export const ENCODE_OPTIONS_FLAGS = 4;
 export const ENCODE_OPTIONS_LIMIT = 8;
 export const ENCODE_OPTIONS_OFFSET_UNIT = 16;
 export const ENCODE_OPTIONS_RESERVED = 20;
+export const ENCODE_OPTIONS_SEED = 24;
+export const ENCODE_OPTIONS_ALPHA = 32;
 
 // struct isotok_input
 export const SIZEOF_INPUT = 16;

@@ -147,6 +147,14 @@ export class RemoteTokenizer {
     return this.#handle.call("normalizeBytes", text, options);
   }
 
+  encodeNormalized(text: Text, options?: EncodeOptions): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("encodeNormalized", text, options);
+  }
+
+  safeBoundaries(normalized: Text): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("safeBoundaries", normalized);
+  }
+
   async decode(ids: Ids | Iterable<number>): Promise<string> {
     return this.#handle.call("decode", checkIds(ids));
   }

@@ -12,6 +12,7 @@ import {
   type Unit,
   unitOf,
 } from "./arguments.js";
+import { safeBoundaries } from "./boundaries.js";
 import { Decoder, decode, decodeBytes, decodePieces, decoderRegistry } from "./decode.js";
 import { makeDisposable } from "./dispose.js";
 import { type Batch, count, encode, encodeBatch, encodeInto, encodeSpans } from "./encode.js";
@@ -181,6 +182,23 @@ export class Tokenizer {
   /** Normalized text as UTF-8, with the raw offset of each of its bytes and of its end. */
   normalizeBytes(text: Text, options?: { readonly unit?: Unit }): NormalizedBytes {
     return normalizeBytes(this.#model, checkText(text), unitOf(options?.unit));
+  }
+
+  /**
+   * Token ids of a text that is normalized already, or of a part of it between two boundaries.
+   *
+   * @throws TokenizerError `E_TEXT` if no normalized text is like it: `offset` is the byte.
+   */
+  encodeNormalized(text: Text, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
+    return encode(this.#model, checkText(text), flagsOf(options) | abi.NORMALIZED, 0);
+  }
+
+  /**
+   * Where a normalized text may be cut: no piece spans such a place. The ends of the chunks,
+   * the last being that of the text, in UTF-16 code units of a string, bytes of bytes.
+   */
+  safeBoundaries(normalized: Text): Uint32Array<ArrayBuffer> {
+    return safeBoundaries(this.#model, checkText(normalized));
   }
 
   // -- decode ---------------------------------------------------------------------

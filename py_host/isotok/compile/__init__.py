@@ -1,4 +1,4 @@
-"""The model compiler: SentencePiece `.model` files and packed models -> blobs.
+"""The model compiler: model files of SentencePiece and packed models -> blobs, and back.
 
 `isotok.load` imports this package only when a file needs it.
 """

@@ -12,9 +12,14 @@ from isotok.errors import TokenizerError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-Form = Literal["blob", "packed"]
+Form = Literal["blob", "packed", "model", "spm.fb"]
 
-_FORMS: Final = {"blob": abi.FORM_BLOB, "packed": abi.FORM_PACKED}
+_FORMS: Final = {
+    "blob": abi.FORM_BLOB,
+    "packed": abi.FORM_PACKED,
+    "model": abi.FORM_SENTENCEPIECE,
+    "spm.fb": abi.FORM_SPM_FB,
+}
 
 
 def compile_model(
@@ -29,9 +34,10 @@ def compile_model(
     Parameters
     ----------
     source : bytes-like
-        A SentencePiece `.model`, or a packed model.
-    form : {"blob", "packed"}
+        A SentencePiece `.model`, a `.spm.fb` of SentencePiece Lite, a packed model, or a blob.
+    form : {"blob", "packed", "model", "spm.fb"}
         "blob" is what the core opens; "packed" is smaller and has to be compiled again.
+        "model" and "spm.fb" are the files of SentencePiece and of SentencePiece Lite.
     backend : {"auto", "native", "wasm"}
         Which build of the compiler runs. All give the same bytes.
     limits : Limits or dict, optional
@@ -67,7 +73,8 @@ def compile_buffer(
 ) -> Buffer:
     """Compile without the last copy; natively the result is 64-aligned memory."""
     if form not in _FORMS:
-        raise TokenizerError(f'form: {form!r} is unknown; use "blob" or "packed"')
+        known = ", ".join(f'"{name}"' for name in _FORMS)
+        raise TokenizerError(f"form: {form!r} is unknown; use one of {known}")
     limits = limits_of(limits)
     if choose(backend, limits) == "native":
         from isotok import _native

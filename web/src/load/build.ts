@@ -5,13 +5,22 @@ import { Machine } from "../machine.js";
 import { type Address, align, type Memory } from "../memory.js";
 import type { PeekedBytes } from "./bytes.js";
 
-/** What the compiler writes: what the core opens, or what is small to send. */
-export type Form = "blob" | "packed";
+/**
+ * What the compiler writes: what the core opens, what is small to send, or the files of
+ * SentencePiece and of SentencePiece Lite.
+ */
+export type Form = "blob" | "packed" | "model" | "spm.fb";
 
 const FORMS: Readonly<Record<Form, number>> = {
   blob: abi.FORM_BLOB,
   packed: abi.FORM_PACKED,
+  model: abi.FORM_SENTENCEPIECE,
+  "spm.fb": abi.FORM_SPM_FB,
 };
+
+export function isForm(form: string): form is Form {
+  return Object.hasOwn(FORMS, form);
+}
 
 const SIZE_OUT = abi.SIZEOF_ERROR;
 const POINTER = SIZE_OUT + 4;

@@ -7,7 +7,7 @@ import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
 import { VERSION } from "../version.js";
-import { build, type Form } from "./build.js";
+import { build, type Form, isForm } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes } from "./bytes.js";
 import { BlobCache } from "./cache.js";
 import { kindOf } from "./kind.js";
@@ -33,7 +33,10 @@ export interface LoadOptions {
 
 export interface CompileOptions {
   readonly buildWasm?: WasmSource | Promise<WasmSource>;
-  /** What to write: a blob, or the packed form, which is smaller and built again at load. */
+  /**
+   * What to write: a blob; the packed form, which is smaller and built again at load; or a
+   * file for SentencePiece ("model") or SentencePiece Lite ("spm.fb").
+   */
   readonly form?: Form;
 }
 
@@ -156,8 +159,10 @@ export async function compileModel(
   options: CompileOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { form = "blob" } = options;
-  if (form !== "blob" && form !== "packed") {
-    throw argumentError(`form: ${String(form)} is unknown; use "blob" or "packed"`);
+  if (!isForm(String(form))) {
+    throw argumentError(
+      `form: ${String(form)} is unknown; use "blob", "packed", "model" or "spm.fb"`,
+    );
   }
   const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   module.catch(() => {});

@@ -1,0 +1,32 @@
+/* L3: the parts of the token cache that are not in the hot loops, see cache.h. */
+#include "cache.h"
+
+#define LEAST_HITS (ISOTOK__CACHE_PERIOD / 2)
+#define FIRST_BYPASS 4096u
+#define MOST_DOUBLINGS 4u
+
+void isotok__cache_promote(struct isotok__cache_entry *set)
+{
+    struct isotok__cache_entry first = set[0];
+    set[0] = set[1];
+    set[1] = first;
+}
+
+void isotok__cache_put(struct isotok__cache_entry *set, const struct isotok__cache_entry *entry)
+{
+    set[set[0].size == 0 ? 0 : 1] = *entry;
+}
+
+void isotok__cache_end_period(struct isotok__cache *cache)
+{
+    if (cache->period_hits < LEAST_HITS) {
+        uint32_t doublings = cache->bad_periods < MOST_DOUBLINGS ? cache->bad_periods : MOST_DOUBLINGS;
+        cache->bypass = FIRST_BYPASS << doublings;
+        cache->bad_periods++;
+    } else {
+        cache->bad_periods = 0;
+    }
+    cache->probes += cache->period_probes;
+    cache->hits += cache->period_hits;
+    cache->period_probes = cache->period_hits = 0;
+}

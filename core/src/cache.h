@@ -1,0 +1,103 @@
+/* L3: the token cache: how chunks of internal text were segmented.
+ *
+ * Sets of two entries of 64 bytes, in the caller's memory. The whole key is compared, so an
+ * answer is never another chunk's, whatever texts an attacker chooses; what he can do is
+ * to make every look-up miss, and then the cache steps aside (see isotok__cache_pays).
+ * It belongs to one session and so to one model: there is nothing to become stale. */
+#ifndef ISOTOK_CACHE_H
+#define ISOTOK_CACHE_H
+
+#include "base.h"
+
+#define ISOTOK__CACHE_KEY 24u   /* longest chunk, bytes */
+#define ISOTOK__CACHE_TOKENS 8u /* most tokens of an entry; half as many with weights */
+
+struct isotok__cache_key {
+    uint64_t words[3]; /* the chunk, padded with zeros */
+};
+
+struct isotok__cache_entry {
+    struct isotok__cache_key key;
+    uint32_t tokens[ISOTOK__CACHE_TOKENS]; /* as in struct isotok__tokens; unigram: the upper
+                                            * half are the weights, float32 bits */
+    float valid_to; /* unigram: right where |carried| <= this, see certify.h */
+    uint8_t size;   /* bytes of the chunk; 0: the entry is free */
+    uint8_t count;  /* tokens */
+    uint8_t spare[2];
+};
+
+struct isotok__cache {
+    struct isotok__cache_entry *entries; /* NULL: no cache */
+    uint32_t count;                      /* entries */
+    uint32_t shift;                      /* 64 - log2(sets) */
+    uint32_t period_probes, period_hits; /* of the running period */
+    uint32_t bad_periods;                /* in a row */
+    uint32_t bypass;                     /* bytes still to go without look-ups */
+    uint64_t probes, hits, uncertified, bypassed;
+};
+
+_Static_assert(sizeof(struct isotok__cache_entry) == 64, "an entry is one cache line");
+
+/* text[0..size), size <= ISOTOK__CACHE_KEY; as many bytes as that are readable. */
+ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, uint32_t size)
+{
+    static const uint8_t masks[2 * ISOTOK__CACHE_KEY] = {
+        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+    const uint8_t *mask = masks + ISOTOK__CACHE_KEY - size;
+    struct isotok__cache_key key;
+    uint32_t i;
+    for (i = 0; i < 3; i++)
+        key.words[i] = isotok__load_u64(text + 8 * i) & isotok__load_u64(mask + 8 * i);
+    return key;
+}
+
+/* The set of a key: two entries. */
+ISOTOK_INLINE struct isotok__cache_entry *isotok__cache_set(const struct isotok__cache *cache,
+                                                            const struct isotok__cache_key *key)
+{
+    uint64_t h = key->words[0] * 0x9E3779B97F4A7C15u + key->words[1] * 0xC2B2AE3D27D4EB4Fu +
+                 key->words[2] * 0x165667B19E3779F9u;
+    h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
+    return cache->entries + 2 * (size_t)(h >> cache->shift);
+}
+
+ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,
+                                    const struct isotok__cache_key *key, uint32_t size)
+{
+    return ((entry->key.words[0] ^ key->words[0]) | (entry->key.words[1] ^ key->words[1]) |
+            (entry->key.words[2] ^ key->words[2]) | (entry->size ^ size)) == 0;
+}
+
+/* Puts the second entry of a set first. */
+void isotok__cache_promote(struct isotok__cache_entry *set);
+
+/* The entry of a chunk, or NULL. Entries that were found once more come first in their set
+ * and are not the next to go. */
+ISOTOK_INLINE const struct isotok__cache_entry *
+isotok__cache_find(struct isotok__cache_entry *set, const struct isotok__cache_key *key,
+                   uint32_t size)
+{
+    if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
+    if (!isotok__cache_is(&set[1], key, size)) return NULL;
+    isotok__cache_promote(set);
+    return &set[0];
+}
+
+/* Takes the place of the entry of the set that is the next to go. */
+void isotok__cache_put(struct isotok__cache_entry *set, const struct isotok__cache_entry *entry);
+
+/* Counts a look-up. Where few of them are answered, the next bytes go without. */
+ISOTOK_INLINE void isotok__cache_count(struct isotok__cache *cache, bool hit);
+void isotok__cache_end_period(struct isotok__cache *cache);
+
+#define ISOTOK__CACHE_PERIOD 256u
+
+ISOTOK_INLINE void isotok__cache_count(struct isotok__cache *cache, bool hit)
+{
+    cache->period_hits += hit;
+    if (ISOTOK_UNLIKELY(++cache->period_probes == ISOTOK__CACHE_PERIOD))
+        isotok__cache_end_period(cache);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* L3: attaching a token cache to a session. */
+#include "session.h"
+
+#define LEAST_MEMORY 4096u
+#define MOST_MEMORY ((size_t)1 << 30)
+
+/* The segmenters that look chunks up need cuts, tokens of one word, and chunks that do not
+ * depend on each other. */
+static bool applies(const isotok_model *model)
+{
+    if (model->whole_text || model->wide) return false;
+    if (model->blob.algorithm == ISOTOK_UNIGRAM) return true;
+    return model->blob.algorithm == ISOTOK_BPE && model->unused_count == 0;
+}
+
+isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memory_size,
+                                   isotok_error *out_error)
+{
+    size_t sets = 1;
+    uint32_t bits = 0;
+    if (s == NULL || (memory == NULL && memory_size != 0))
+        return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (s->mode != ISOTOK__IDLE && s->mode != ISOTOK__ENDED)
+        return isotok__fail(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_CACHE_MEMORY, 0, 0, 0);
+    if (memory_size != 0 && memory_size < LEAST_MEMORY)
+        return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_CACHE_MEMORY, 0, 0,
+                            LEAST_MEMORY);
+    if (memory_size != 0 && !isotok__is_aligned(memory, ISOTOK_ALIGN))
+        return isotok__fail(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_CACHE_MEMORY, 0, 0,
+                            ISOTOK_ALIGN);
+    memset(&s->cache, 0, sizeof s->cache);
+    if (memory_size == 0 || !applies(s->model)) return ISOTOK_OK;
+    if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
+    for (; sets * 4 * sizeof(struct isotok__cache_entry) <= memory_size; sets *= 2) bits++;
+    s->cache.entries = memory;
+    s->cache.count = (uint32_t)(2 * sets);
+    s->cache.shift = 64 - bits;
+    return ISOTOK_OK;
+}
+
+isotok_status isotok_session_cache_info(const isotok_session *s, isotok_cache_info *out_info)
+{
+    isotok_cache_info info;
+    uint32_t size;
+    if (s == NULL || out_info == NULL) return ISOTOK_E_ARGUMENT;
+    size = out_info->size;
+    if (size < 8 || size > 4096) return ISOTOK_E_ABI;
+    memset(&info, 0, sizeof info);
+    info.size = size;
+    info.entries = s->cache.count;
+    info.probes = s->cache.probes + s->cache.period_probes;
+    info.hits = s->cache.hits + s->cache.period_hits;
+    info.uncertified = s->cache.uncertified;
+    info.bypassed = s->cache.bypassed;
+    memset(out_info, 0, size);
+    memcpy(out_info, &info, isotok__min(size, sizeof info));
+    return ISOTOK_OK;
+}
