@@ -17,6 +17,8 @@ source tools/compile.sh
 source tools/web.sh
 # shellcheck source=tools/playground.sh
 source tools/playground.sh
+# shellcheck source=tools/hosts.sh
+source tools/hosts.sh
 
 usage() {
     cat <<'TEXT'
@@ -24,11 +26,12 @@ usage: ./build.sh VERB [ARGUMENT …]
 
   setup                 install what is missing: Debian packages, .venv
   gen [--check]         write the generated files (or only compare)
-  build [PART …]        native, wasm, wasm-second, py, web, playground; without
-                        PART: native wasm py
+  build [PART …]        native, wasm, wasm-second, py, web, playground, and hosts
+                        (browsers and runtimes for tests); without PART:
+                        native wasm py
   build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
   check                 formatters, linters, types, layers, generated files; < 20 s
-  test [NAME …]         all that CI runs, or the named parts (test --list)
+  test [NAME …]         all that CI runs, or the named parts and groups (test --list)
   test full [ARG …]     the large matrices
   fuzz [ARG …]          libFuzzer targets
   bench [NAME …]        measurements against peers
@@ -61,6 +64,7 @@ verb_gen() {
     with_lock setup
     "$VENV_PYTHON" core/format/generate.py "$@"
     "$VENV_PYTHON" wasm/layout.py "$@"
+    "$VENV_PYTHON" tools/operations.py "$@"
 }
 
 verb_build() {
@@ -95,8 +99,9 @@ build_parts() { # part…
         web) build_web ;;
         playground) build_playground ;;
         playground-tests) build_playground_tests ;;
+        hosts) build_hosts ;;
         *)
-            echo "build.sh: unknown part $part (native wasm wasm-second py web playground)" >&2
+            echo "build.sh: unknown part $part (native wasm wasm-second py web playground hosts)" >&2
             return 2
             ;;
         esac

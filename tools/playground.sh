@@ -32,16 +32,10 @@ build_playground_tests() {
 }
 
 playground_packages() {
-    local package missing=() sudo=()
+    local package missing=()
     command -v chromium >/dev/null || missing+=(chromium)
     for package in fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
     done
-    [ ${#missing[@]} -gt 0 ] || return 0
-    echo "setup: installing ${missing[*]}"
-    [ "$(id -u)" = 0 ] || sudo=(sudo)
-    "${sudo[@]}" apt-get update -qq
-    mkdir -p build/log
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${missing[@]}" >build/log/apt-web.log 2>&1
+    apt_install "${missing[@]}"
 }
