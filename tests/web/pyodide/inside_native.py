@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests/web/hosts"))
 
 import native  # noqa: E402
 
-FOLDER = ROOT / "build/hosts/native"
+FOLDER = ROOT / "build/pyodide/native"
 ROWS: list[dict[str, Any]] = json.loads((FOLDER / "native.json").read_text())
 PATHS = dict(native.all_models())
 

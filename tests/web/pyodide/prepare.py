@@ -26,8 +26,8 @@ DIST = ROOT / "build/pyodide"
 PYODIDE = HERE / "node_modules/pyodide"
 MODULES = ("isotok.wasm", "isotok-build.wasm")
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-NATIVE = ROOT / "build/hosts/native"
-FOLDERS = ("tests/vectors", "tests/py", "tests/support", "tests/reference", "build/hosts/native")
+NATIVE = DIST / "native"
+FOLDERS = ("tests/vectors", "tests/py", "tests/support", "tests/reference", "build/pyodide/native")
 FILES = ("tests/conftest.py", "tests/web/hosts/native.py", "pyproject.toml", "VERSION")
 SUFFIXES = (".bin", ".json", ".model", ".py", ".txt")
 
