@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
+from support.browser import CHROMIUM_FLAGS, FolderHandler, serving
+
 FOLDER = Path(__file__).resolve().parent / "web"
 FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *CHROMIUM_FLAGS,
     "--enable-blink-features=ForceEagerMeasureMemory",  # else memory is measured within 20 s
     "--js-flags=--expose-gc",
 ]
-TYPES = {".js": "text/javascript", ".wasm": "application/wasm"}
 HEADERS = {
     # Isolated pages have a fine clock, and may ask for the memory they take.
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -116,41 +114,13 @@ class PageSession:
         self.context.close()
 
 
-class Handler(SimpleHTTPRequestHandler):
-    """Serves /NAME/… from the folder of that name."""
-
+class IsolatedHandler(FolderHandler):
     protocol_version = "HTTP/1.1"
-
-    def __init__(self, *arguments: Any, folders: dict[str, Path]) -> None:
-        self.folders = folders
-        self.extensions_map = {**SimpleHTTPRequestHandler.extensions_map, **TYPES}
-        super().__init__(*arguments)
-
-    def translate_path(self, path: str) -> str:
-        name, _, rest = path.partition("?")[0].strip("/").partition("/")
-        folder = self.folders.get(name)
-        return str(folder / rest) if folder and ".." not in rest else "/nonexistent"
 
     def end_headers(self) -> None:
         for name, value in HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serve(folders: dict[str, Path]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, folders=folders))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager
@@ -161,7 +131,8 @@ def chromium(data: Path, pages: Path) -> Iterator[Chromium]:
     if path is None:
         raise SystemExit("web: no chromium; run ./build.sh build playground-tests")
     subprocess.run(["node", str(FOLDER / "build.mjs"), str(pages)], check=True)
-    with serve({"data": data, "page": pages}) as address, sync_playwright() as playwright:
+    handler = partial(IsolatedHandler, folders={"data": data, "page": pages})
+    with serving(handler) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         try:
             yield Chromium(browser, address)

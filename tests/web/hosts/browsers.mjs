@@ -1,22 +1,15 @@
 /** Chromium and Firefox: on a page, in a module worker, on a page with a security policy. */
 
-import { existsSync } from "node:fs";
-import { entryOf } from "./prepare.mjs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { entryOf, ROOT } from "./prepare.mjs";
 import { PATIENCE } from "./processes.mjs";
 
 const BROWSERS = {
   Chromium: {
     browser: "chrome",
     path: process.env["ISOTOK_CHROMIUM"] ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
+    args: JSON.parse(readFileSync(join(ROOT, "tests/support/chromium_flags.json"), "utf8")),
   },
   Firefox: {
     browser: "firefox",

@@ -144,6 +144,7 @@ export async function prepare() {
   const runner = join(ROOT, "build/web/runner.mjs");
   if (!existsSync(runner)) throw new Error(`${runner} is missing; run ./build.sh build web`);
   copyFileSync(runner, join(SITE, "runner.mjs"));
+  copyFileSync(join(HERE, "../tasks.mjs"), join(SITE, "tasks.mjs"));
   for (const name of readdirSync(join(HERE, "inside"))) {
     copyFileSync(join(HERE, "inside", name), join(SITE, name));
   }

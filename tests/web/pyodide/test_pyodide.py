@@ -57,7 +57,7 @@ def run_in_node(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def on_page(page: Page, address: str) -> Page:
-    page.goto(f"{address}/tests/page.html")
+    page.goto(f"{address}/tests/pyodide/page.html")
     page.wait_for_function("globalThis.mayEvaluate !== undefined")
     return page
 
