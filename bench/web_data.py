@@ -107,8 +107,8 @@ def missing() -> str | None:
 
 def prepare() -> None:
     """Write what sessions read, and bring the peers."""
-    subprocess.run(["./build.sh", "build", "web", "playground-tests"], cwd=measure.ROOT, check=True)
-    packages()
+    parts = ["web", "playground-tests", "bench-web"]
+    subprocess.run(["./build.sh", "build", *parts], cwd=measure.ROOT, check=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for model in MODELS:
         source = source_of(model).read_bytes()
@@ -127,14 +127,3 @@ def tokenizer_json(model: str) -> bytes:
     if path.exists():
         return path.read_bytes()
     return gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
-
-
-def packages() -> None:
-    """Peers and esbuild, as the lock file says."""
-    lock = BENCH / "package-lock.json"
-    installed = BENCH / "node_modules/.package-lock.json"
-    if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
-        return
-    print("npm packages into bench/web/node_modules", flush=True)
-    subprocess.run(["npm", "ci", "--silent"], cwd=BENCH, check=True)
-    installed.touch()

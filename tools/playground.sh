@@ -18,17 +18,12 @@ build_playground() {
 
 # A browser, fonts for all scripts in the tests, Playwright and axe.
 build_playground_tests() {
-    use_node
     playground_packages
     "$VENV_PYTHON" -c 'import playwright' 2>/dev/null || {
         echo "setup: Playwright into .venv"
         "$VENV_PYTHON" -m pip install -q --disable-pip-version-check "${PLAYGROUND_PLAYWRIGHT[@]}"
     }
-    if is_stale tests/web/playground/node_modules/.package-lock.json tests/web/playground/package-lock.json; then
-        echo "setup: npm packages into tests/web/playground/node_modules"
-        npm ci --prefix tests/web/playground --silent --no-fund --no-audit
-        touch tests/web/playground/node_modules/.package-lock.json
-    fi
+    npm_packages tests/web/playground
 }
 
 playground_packages() {

@@ -25,24 +25,25 @@ use_node() {
     }
 }
 
-# The packages of web/package-lock.json, when they are not there as it says.
-web_packages() {
+# The packages of a folder's package-lock.json, when they are not there as it says.
+npm_packages() { # folder
+    local installed=$1/node_modules/.package-lock.json log=build/log/npm-${1//\//-}.log
     use_node
-    is_stale web/node_modules/.package-lock.json web/package-lock.json web/package.json || return 0
-    echo "setup: npm packages into web/node_modules"
+    is_stale "$installed" "$1/package-lock.json" "$1/package.json" || return 0
+    echo "setup: npm packages into $1/node_modules"
     mkdir -p build/log
-    npm ci --prefix web --no-fund --no-audit >build/log/npm.log 2>&1 || {
-        tail -n 20 build/log/npm.log >&2
+    npm ci --prefix "$1" --no-fund --no-audit >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
         return 1
     }
-    touch web/node_modules/.package-lock.json
+    touch "$installed"
 }
 
 # web/dist, and for the hosts that run them the shared checks as one script.
 build_web() {
     local sources
     build_wasm
-    web_packages
+    npm_packages web
     mapfile -t sources < <(find web/src web/scripts web/tsconfig.json web/package.json VERSION -type f)
     sources+=(build/wasm/isotok.wasm build/wasm/isotok-build.wasm)
     if is_stale web/dist/index.js "${sources[@]}"; then
