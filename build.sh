@@ -17,6 +17,8 @@ source tools/compile.sh
 source tools/web.sh
 # shellcheck source=tools/playground.sh
 source tools/playground.sh
+# shellcheck source=tools/hosts.sh
+source tools/hosts.sh
 
 usage() {
     cat <<'TEXT'
@@ -24,11 +26,12 @@ usage: ./build.sh VERB [ARGUMENT …]
 
   setup                 install what is missing: Debian packages, .venv
   gen [--check]         write the generated files (or only compare)
-  build [PART …]        native, wasm, wasm-second, py, web, playground; without
-                        PART: native wasm py
+  build [PART …]        native, wasm, wasm-second, py, web, playground, and hosts
+                        (browsers and runtimes for tests), bench-web (peers);
+                        without PART: native wasm py
   build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
   check                 formatters, linters, types, layers, generated files; < 20 s
-  test [NAME …]         all that CI runs, or the named parts (test --list)
+  test [NAME …]         all that CI runs, or the named parts and groups (test --list)
   test full [ARG …]     the large matrices
   fuzz [ARG …]          libFuzzer targets
   bench [NAME …]        measurements against peers
@@ -61,6 +64,7 @@ verb_gen() {
     with_lock setup
     "$VENV_PYTHON" core/format/generate.py "$@"
     "$VENV_PYTHON" wasm/layout.py "$@"
+    "$VENV_PYTHON" tools/operations.py "$@"
 }
 
 verb_build() {
@@ -95,8 +99,10 @@ build_parts() { # part…
         web) build_web ;;
         playground) build_playground ;;
         playground-tests) build_playground_tests ;;
+        hosts) build_hosts ;;
+        bench-web) npm_packages bench/web ;;
         *)
-            echo "build.sh: unknown part $part (native wasm wasm-second py web playground)" >&2
+            echo "build.sh: unknown part $part (native wasm wasm-second py web playground hosts bench-web)" >&2
             return 2
             ;;
         esac
@@ -128,7 +134,7 @@ verb_clean() {
     rm -rf build web/dist py_host/isotok/data/*.wasm py_host/isotok/_native*.so
     find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 -r rm -rf
     rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
-    if [ "${1:-}" = all ]; then rm -rf .venv web/node_modules tests/web/*/node_modules; fi
+    if [ "${1:-}" = all ]; then rm -rf .venv {web,bench/web,tests/web/*}/node_modules; fi
 }
 
 main() {

@@ -18,7 +18,9 @@ for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "bench"):
 import calls  # noqa: E402
 import spine  # noqa: E402
 
-BENCHMARKS = {"spine": spine, "calls": calls}
+import web  # noqa: E402
+
+BENCHMARKS = {"spine": spine, "calls": calls, "web": web}
 
 
 def main() -> int:

@@ -79,7 +79,8 @@ def shellcheck() -> Result:
 
 
 def generated() -> Result:
-    results = [python("core/format/generate.py", "--check"), python("wasm/layout.py", "--check")]
+    scripts = ("core/format/generate.py", "wasm/layout.py", "tools/operations.py")
+    results = [python(script, "--check") for script in scripts]
     return Result(all(r.ok for r in results), "".join(r.text for r in results))
 
 

@@ -18,30 +18,19 @@ build_playground() {
 
 # A browser, fonts for all scripts in the tests, Playwright and axe.
 build_playground_tests() {
-    use_node
     playground_packages
     "$VENV_PYTHON" -c 'import playwright' 2>/dev/null || {
         echo "setup: Playwright into .venv"
         "$VENV_PYTHON" -m pip install -q --disable-pip-version-check "${PLAYGROUND_PLAYWRIGHT[@]}"
     }
-    if is_stale tests/web/playground/node_modules/.package-lock.json tests/web/playground/package-lock.json; then
-        echo "setup: npm packages into tests/web/playground/node_modules"
-        npm ci --prefix tests/web/playground --silent --no-fund --no-audit
-        touch tests/web/playground/node_modules/.package-lock.json
-    fi
+    npm_packages tests/web/playground
 }
 
 playground_packages() {
-    local package missing=() sudo=()
+    local package missing=()
     command -v chromium >/dev/null || missing+=(chromium)
     for package in fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
     done
-    [ ${#missing[@]} -gt 0 ] || return 0
-    echo "setup: installing ${missing[*]}"
-    [ "$(id -u)" = 0 ] || sudo=(sudo)
-    "${sudo[@]}" apt-get update -qq
-    mkdir -p build/log
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${missing[@]}" >build/log/apt-web.log 2>&1
+    apt_install "${missing[@]}"
 }

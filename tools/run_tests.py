@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs the parts of `./build.sh test` and adds up their counts.
 
-python tools/run_tests.py [--list] [PART …]
+python tools/run_tests.py [--list] [PART or GROUP …]
 
 A part is a series of commands; the first that fails ends it. Commands report their tests
 as JUnit XML (pytest) or by a last line "N passed, N failed, N skipped"; one that does
 neither counts as one test. Where CI is set, a skipped test needs a reason. The output of
-a part is in build/log/PART.log and shown if the part fails; the last line is the sum.
+a part is in build/log/PART.log and shown if the part fails; lines that begin with "| ",
+a table, are always shown. The last line is the sum.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ PARTS: dict[str, list[list[str]]] = {
     "bigendian": [build("variant", "s390x"), programs("s390x", "bigendian_*", *emulator("s390x"))],
     "vectors": [build("native", "wasm", "py"), pytest("tests/vectors")],
     "py": [build("native", "wasm", "py"), pytest("tests/py")],
-    "web": [
+    "npm": [
         build("native", "wasm", "py", "web"),
         [sys.executable, "tests/web/make_fixtures.py"],
         ["npm", "--prefix", "web", "--silent", "test"],
@@ -101,14 +102,23 @@ PARTS: dict[str, list[list[str]]] = {
     "pyodide": [
         build("native", "wasm", "py"),
         [sys.executable, "tests/web/pyodide/prepare.py"],
+        [sys.executable, "tools/check_same_wasm.py", "pyodide"],
         pytest("tests/web/pyodide"),
     ],
-    "wheel": [build("py"), [sys.executable, "tools/check_wheel.py"]],
+    # After Pyodide, whose rows it shows too.
+    "hosts": [
+        build("native", "wasm", "py", "web", "hosts"),
+        ["node", "tests/web/hosts/run.mjs"],
+    ],
+    "wheel": [
+        build("wasm", "py", "web", "playground"),
+        [sys.executable, "tools/check_wheel.py"],
+        [sys.executable, "tools/check_same_wasm.py", "wheel", "pure-wheel", "npm", "playground"],
+    ],
     "typing": [[sys.executable, "-m", "mypy", "tests/typing"], ["pyright", "tests/typing"]],
 }
 
-# These install a browser or download Pyodide: run them by name.
-ON_DEMAND = ("playground", "pyodide")
+GROUPS = {"web": ("npm", "playground", "pyodide", "hosts")}
 
 
 def run_part(name: str, commands: list[list[str]]) -> Counts:
@@ -195,8 +205,11 @@ def show(name: str, counts: Counts, seconds: float) -> None:
     print(f"{name:12} {seconds:6.1f} s  {word:6} {counts}", flush=True)
     for reason, count in sorted(counts.reasons.items()):
         print(f"    skipped {count}: {reason}")
+    lines = (LOGS / f"{name}.log").read_text("utf-8", errors="replace").splitlines()
+    for line in lines:
+        if line.startswith("| "):
+            print(f"    {line}")
     if counts.failed:
-        lines = (LOGS / f"{name}.log").read_text("utf-8", errors="replace").splitlines()
         print("\n".join(f"    {line}" for line in lines[-SHOWN_LINES:]))
         for problem in problems:
             print(f"    {problem}")
@@ -205,16 +218,20 @@ def show(name: str, counts: Counts, seconds: float) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run the tests, part by part.")
-    parser.add_argument("--list", action="store_true", help="only list the parts")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--list", action="store_true", help="only list the parts and groups")
+    known = ", ".join([*PARTS, *GROUPS])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=known)
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(PARTS))
+        print("\n".join(f"{name}: {' '.join(parts)}" for name, parts in GROUPS.items()))
         return 0
-    names: list[str] = arguments.parts or [name for name in PARTS if name not in ON_DEMAND]
+    names: list[str] = []
+    for name in arguments.parts or PARTS:
+        names += GROUPS.get(name, (name,))
     for name in names:
         if name not in PARTS:
-            parser.error(f"unknown part {name}; one of {', '.join(PARTS)}")
+            parser.error(f"unknown part {name}; one of {known}")
     LOGS.mkdir(parents=True, exist_ok=True)
     total, begin = Counts(), time.perf_counter()
     for name in names:

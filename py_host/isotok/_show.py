@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -12,9 +12,15 @@ from rich.text import Text
 _COLOURS: Final = ("#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#ffff99", "#fb9a99")
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command line: rich would end the program with code 1."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Console on standard output; plain where that is no terminal."""
-    return Console(highlight=False, soft_wrap=True)
+    return _Console(highlight=False, soft_wrap=True)
 
 
 def coloured(pieces: list[str]) -> Text:

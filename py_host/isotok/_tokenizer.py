@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import index
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Literal,
-    Self,
-    SupportsIndex,
-    cast,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, overload
 
 from isotok import _layout_gen as abi
+from isotok._arguments import Unit, flags_of, limit_of, unit_of
 from isotok._batch import encode_batch
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
-from isotok._info import Info, PieceType, info_of
 from isotok._normalized import OfNormalized
 from isotok._results import (
     Batch,
@@ -33,6 +24,7 @@ from isotok._results import (
 )
 from isotok._sampling import Sampled
 from isotok._text import PairPositions, has_pairs
+from isotok._vocabulary import Vocabulary
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -43,40 +35,8 @@ if TYPE_CHECKING:
     from isotok._backend import Backend
     from isotok._results import Ids, Memory
 
-Unit = Literal["codepoint", "byte", "utf16"]
 
-_UNITS: Final = {
-    "byte": abi.UNIT_BYTE,
-    "codepoint": abi.UNIT_CODEPOINT,
-    "utf16": abi.UNIT_UTF16,
-}
-
-
-def _unit(unit: str) -> int:
-    try:
-        return _UNITS[unit]
-    except KeyError:
-        raise TokenizerError(
-            f'unit: {unit!r} is unknown; use "codepoint", "byte" or "utf16"'
-        ) from None
-
-
-def _limit(limit: SupportsIndex) -> int:
-    """`limit` as a number that the core can count to; every back end takes the same."""
-    return min(index(limit), 2**63 - 1)
-
-
-def _id(token_id: SupportsIndex) -> int:
-    """`token_id` as 32 bits; what does not fit is out of every vocabulary's range."""
-    number = index(token_id)
-    return number if 0 <= number < 0xFFFFFFFF else 0xFFFFFFFF
-
-
-def _flags(bos: bool, eos: bool) -> int:
-    return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
-
-
-class Tokenizer(OfNormalized, Sampled):
+class Tokenizer(Vocabulary, OfNormalized, Sampled):
     """An opened model. `isotok.load` makes one.
 
     It never changes, so any number of threads may use it at the same time, and forked
@@ -91,12 +51,10 @@ class Tokenizer(OfNormalized, Sampled):
     [3, 4]
     """
 
-    __slots__ = ("__weakref__", "_backend", "_name", "_options", "_pieces")
+    __slots__ = ("__weakref__", "_name", "_options")
 
-    _backend: Backend
     _name: str
     _options: dict[str, Any]
-    _pieces: dict[int, str]
 
     def __new__(cls) -> Self:
         """Make a tokenizer without a model; only `isotok.load` gives it one."""
@@ -168,7 +126,7 @@ class Tokenizer(OfNormalized, Sampled):
         need_numpy()
         import numpy as np
 
-        ids = self._backend.encode_ids(text, _flags(bos, eos), 0)
+        ids = self._backend.encode_ids(text, flags_of(bos, eos), 0)
         return np.frombuffer(memoryview(ids), dtype=np.uint32)
 
     def encode_into(
@@ -204,7 +162,7 @@ class Tokenizer(OfNormalized, Sampled):
         view = memoryview(cast("Buffer", buffer))
         if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
             raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
-        return self._backend.encode_into(text, _flags(bos, eos), view)
+        return self._backend.encode_into(text, flags_of(bos, eos), view)
 
     @overload
     def encode_batch(
@@ -261,7 +219,7 @@ class Tokenizer(OfNormalized, Sampled):
         >>> tok.encode_batch(["hello", "hello world"], output="list")
         [[3], [3, 4]]
         """
-        return encode_batch(self._backend, texts, threads, _flags(bos, eos), output)
+        return encode_batch(self._backend, texts, threads, flags_of(bos, eos), output)
 
     def encode_with_offsets(
         self,
@@ -295,7 +253,7 @@ class Tokenizer(OfNormalized, Sampled):
         >>> offsets
         [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
         """
-        ids, offsets, unknown = self._backend.encode_spans(text, _flags(bos, eos), _unit(unit))
+        ids, offsets, unknown = self._backend.encode_spans(text, flags_of(bos, eos), unit_of(unit))
         if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
             original = PairPositions(text).original
             offsets = [(original(begin), original(end)) for begin, end in offsets]
@@ -314,7 +272,7 @@ class Tokenizer(OfNormalized, Sampled):
         >>> tok.count("hello world")
         2
         """
-        return self._backend.count(text, _flags(bos, eos), 0)
+        return self._backend.count(text, flags_of(bos, eos), 0)
 
     def fits(self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False) -> bool:
         """Whether a text has at most `limit` tokens; stops where it has more.
@@ -324,11 +282,11 @@ class Tokenizer(OfNormalized, Sampled):
         >>> tok.fits("hello world", 2), tok.fits("hello world", 1)
         (True, False)
         """
-        limit = _limit(limit)
+        limit = limit_of(limit)
         if limit <= 0:
-            empty = self._backend.count(text, _flags(bos, eos), 1) == 0
+            empty = self._backend.count(text, flags_of(bos, eos), 1) == 0
             return limit == 0 and empty
-        return self._backend.count(text, _flags(bos, eos), limit) >= 0
+        return self._backend.count(text, flags_of(bos, eos), limit) >= 0
 
     def truncate(
         self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False
@@ -342,11 +300,11 @@ class Tokenizer(OfNormalized, Sampled):
         >>> tok.truncate("hello world", 1)
         [3]
         """
-        limit = _limit(limit)
+        limit = limit_of(limit)
         if limit <= 0:
             if limit < 0:
                 raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
-            self._backend.count(text, _flags(bos, eos), 1)  # the same errors as elsewhere
+            self._backend.count(text, flags_of(bos, eos), 1)  # the same errors as elsewhere
             return []
         return self._backend.encode(text, bos, eos, limit)
 
@@ -385,7 +343,7 @@ class Tokenizer(OfNormalized, Sampled):
         >>> tok.normalize("  hello ", with_offsets=True).offsets
         [2, 2, 3, 4, 5, 6, 7]
         """
-        data, offsets = self._backend.normalize(text, 0, _unit(unit), with_offsets)
+        data, offsets = self._backend.normalize(text, 0, unit_of(unit), with_offsets)
         if offsets is None:
             if isinstance(text, bytes):
                 return data
@@ -442,120 +400,13 @@ class Tokenizer(OfNormalized, Sampled):
             raise TypeError("pieces must be a sequence of pieces, not one text")
         return self._backend.decode_pieces(tuple(pieces))
 
-    # -- vocabulary ---------------------------------------------------------------
-
-    def id_to_bytes(self, token_id: int) -> bytes:
-        """Bytes of a piece as the model has them."""
-        return self._backend.piece(_id(token_id))[0]
-
-    def id_to_piece(self, token_id: int) -> str:
-        """Text of a piece; ill-formed bytes become U+FFFD.
-
-        Examples
-        --------
-        >>> tok.id_to_piece(3)
-        '▁hello'
-        """
-        return self._backend.piece(_id(token_id))[0].decode(errors="replace")
-
-    def piece_to_id(self, piece: str | bytes) -> int | None:
-        """Id of a piece text; of an unknown one the unknown id, or None without one.
-
-        Examples
-        --------
-        >>> tok.piece_to_id("▁world"), tok.piece_to_id("?!") == tok.unk_id
-        (4, True)
-        """
-        found = self._backend.find(piece)
-        return found if found >= 0 else self.unk_id
-
-    def __contains__(self, piece: str | bytes) -> bool:
-        """Whether there is a piece with this text."""
-        return self._backend.find(piece) >= 0
-
-    def score(self, token_id: int) -> float:
-        """Score of a piece as in the source model."""
-        return self._backend.piece(_id(token_id))[2]
-
-    def piece_type(self, token_id: int) -> PieceType:
-        """Type of a piece.
-
-        Examples
-        --------
-        >>> tok.piece_type(0).name
-        'UNKNOWN'
-        """
-        return PieceType(self._backend.piece(_id(token_id))[1])
-
-    def is_unknown(self, token_id: int) -> bool:
-        """Whether the piece is the unknown one."""
-        return self.piece_type(token_id) is PieceType.UNKNOWN
-
-    def is_control(self, token_id: int) -> bool:
-        """Whether the piece is a control piece such as BOS."""
-        return self.piece_type(token_id) is PieceType.CONTROL
-
-    def is_user_defined(self, token_id: int) -> bool:
-        """Whether the piece is user-defined."""
-        return self.piece_type(token_id) is PieceType.USER_DEFINED
-
-    def is_unused(self, token_id: int) -> bool:
-        """Whether the piece is unused."""
-        return self.piece_type(token_id) is PieceType.UNUSED
-
-    def is_byte(self, token_id: int) -> bool:
-        """Whether the piece stands for one byte."""
-        return self.piece_type(token_id) is PieceType.BYTE
-
-    def _pieces_of(self, ids: list[int]) -> list[str]:
-        known = self._pieces
-        for token_id in set(ids).difference(known):
-            known[token_id] = self.id_to_piece(token_id)
-        return [known[token_id] for token_id in ids]
-
-    @property
-    def info(self) -> Info:
-        """Properties of the model."""
-        return info_of(self._backend.info())
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of pieces."""
-        return self.info.vocab_size
-
-    def __len__(self) -> int:
-        return self.info.vocab_size
-
-    def __bool__(self) -> bool:
-        return True
-
-    @property
-    def unk_id(self) -> int | None:
-        """Id of the unknown piece."""
-        return self.info.unk_id
-
-    @property
-    def bos_id(self) -> int | None:
-        """Id of the beginning-of-sentence piece."""
-        return self.info.bos_id
-
-    @property
-    def eos_id(self) -> int | None:
-        """Id of the end-of-sentence piece."""
-        return self.info.eos_id
-
-    @property
-    def pad_id(self) -> int | None:
-        """Id of the padding piece."""
-        return self.info.pad_id
+    # -- life ---------------------------------------------------------------------
 
     @property
     def backend(self) -> str:
         """What runs the core: "native" or "wasm"."""
         self._backend.info  # noqa: B018  (an error if it is closed)
         return self._name
-
-    # -- life ---------------------------------------------------------------------
 
     def close(self) -> None:
         """Let the model go; calls that are running end as usual. Closing twice is fine."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from isotok._tokenizer import Tokenizer
+from isotok.errors import TokenizerError
 
 
 class Difference(NamedTuple):
@@ -39,7 +40,7 @@ def sentencepiece_encoder(model: bytes) -> Encode:
     ------
     ImportError
         sentencepiece is not installed.
-    ValueError
+    TokenizerError
         sentencepiece refuses the model.
     """
     try:
@@ -51,7 +52,7 @@ def sentencepiece_encoder(model: bytes) -> Encode:
     try:
         processor: Any = sentencepiece.SentencePieceProcessor(model_proto=model)
     except RuntimeError as error:
-        raise ValueError(
+        raise TokenizerError(
             f"sentencepiece refuses it ({error}); MODEL must be a .model file, "
             "a blob goes to --blob"
         ) from error

@@ -32,6 +32,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         from isotok._export import commands
     except ImportError as error:
         return _complain(f"{error}; the command line needs: pip install 'isotok[cli]'")
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return _complain("standard output is closed; send it to a file or to /dev/null")
     try:
         # Not commands.main(): it would turn a broken pipe into exit code 1.
         arguments = sys.argv[1:] if arguments is None else arguments

@@ -58,8 +58,8 @@ class TokenizerError(ValueError):
         self.need = need
 
     def name_source(self, name: str) -> None:
-        """Put the name of the file in front of the message, if it is not in it yet."""
-        if name not in str(self):
+        """Put the name of the file in front of the message, if it is not there yet."""
+        if not str(self).startswith(f"{name}: "):
             self.args = (f"{name}: {self}",)
 
 

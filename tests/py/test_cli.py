@@ -204,11 +204,44 @@ def test_errors(run, model: Path, tmp_path: Path) -> None:
         assert found.code == 2, arguments
         assert part in found.err, arguments
         assert found.out == ""
-    found = run("decode", "-m", model, stdin=b"3\nx\n")
-    assert (found.code, "line 2: ids must be numbers" in found.err) == (2, True)
-    assert run("decode", "-m", model, stdin=b"99").code == 2
-    (tmp_path / "bad.isotok").write_bytes(compile_model(toy_model())[:-1])
-    assert run("inspect", tmp_path / "bad.isotok").code == 2
+
+
+def test_errors_name_the_file(run, model: Path, tmp_path: Path) -> None:
+    """What is wrong in a file begins with its name; "-" is standard input."""
+    ids = tmp_path / "ids"
+    wrong = ((b"3\n3\n99\n", "line 3: token id out"), (b"3\nx", "line 2: ids must be"))
+    for lines, part in wrong:
+        ids.write_bytes(lines)
+        found = run("decode", "-m", model, ids)
+        assert (found.code, f"{ids}, {part}" in found.err) == (2, True), found.err
+        found = run("decode", "-m", model, stdin=ids.read_bytes())
+        assert (found.code, f"standard input, {part}" in found.err) == (2, True), found.err
+    # A name that is a word of the message, too.
+    bad = tmp_path / "model"
+    bad.write_bytes(toy_model()[:-1])
+    for arguments in (
+        ("inspect", bad),
+        ("compile", bad),
+        ("encode", "-m", bad, "-t", "x"),
+    ):
+        found = run(*arguments)
+        assert (found.code, found.err.count(str(bad))) == (2, 1), (arguments, found.err)
+        assert found.err.startswith(f"isotok: {bad}: "), arguments
+    found = run("inspect", "-", stdin=bad.read_bytes())
+    assert (found.code, found.err.startswith("isotok: standard input: ")) == (2, True)
+
+
+@pytest.mark.usefixtures("sentencepiece")
+def test_verify_of_files_that_cannot_be_opened(run, model: Path, tmp_path: Path) -> None:
+    blob = tmp_path / "blob"
+    blob.write_bytes(compile_model(toy_model()))
+    found = run("verify", blob, model)
+    assert found.code == 2
+    assert found.err.startswith(f"isotok: {blob}: sentencepiece refuses it")
+    assert "a blob goes to --blob" in found.err
+    blob.write_bytes(blob.read_bytes()[:-1])
+    found = run("verify", model, model, "--blob", blob)
+    assert (found.code, found.err.startswith(f"isotok: {blob}: model: ")) == (2, True)
 
 
 def test_help_and_version(run) -> None:
@@ -242,6 +275,37 @@ def test_as_a_module_and_a_broken_pipe(model: Path, tmp_path: Path) -> None:
     errors = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), errors) == (cli.EXIT_PIPE, b"")
+
+
+@pytest.mark.parametrize("options", [["inspect"], ["inspect", "--json"], ["decode"], ["demo"]])
+def test_nobody_reads_the_output(model: Path, tmp_path: Path, options: list[str]) -> None:
+    """A pipe that is closed before anything is written: one exit code, nothing to read."""
+    ids = tmp_path / "ids"
+    ids.write_text("3\n" * 10_000)
+    arguments = {"inspect": [model], "decode": ["-m", model, ids], "demo": ["-m", model]}
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "isotok", *options, *map(str, arguments[options[0]])]
+    found = subprocess.run(
+        command, stdout=write, stderr=subprocess.PIPE, env=environment(), check=False
+    )
+    os.close(write)
+    assert (found.returncode, found.stderr) == (cli.EXIT_PIPE, b"")
+
+
+@pytest.mark.parametrize("stream", ["input", "output"])
+def test_closed_streams(model: Path, stream: str) -> None:
+    redirect = "<&-" if stream == "input" else ">&-"
+    command = f'exec "$0" -m isotok encode -m "$1" {redirect}'
+    found = subprocess.run(
+        ["sh", "-c", command, sys.executable, model],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
+    assert found.returncode == cli.EXIT_INPUT
+    assert found.stderr.startswith(f"isotok: standard {stream} is closed; ".encode())
 
 
 def test_progress_goes_to_a_terminal_only(

@@ -35,7 +35,8 @@ def test_examples(name: str, tmp_path: Path) -> None:
 
 
 def test_that_there_are_examples() -> None:
-    found = doctest.DocTestFinder().find(isotok._tokenizer)
+    finder = doctest.DocTestFinder()
+    found = [*finder.find(isotok._tokenizer), *finder.find(isotok._vocabulary)]
     assert sum(len(example.examples) for example in found) > 20
 
 
@@ -53,9 +54,11 @@ def public_objects() -> list[tuple[str, object]]:
 
 
 def own_members(kind: type) -> list[tuple[str, object]]:
+    ours = [each for each in kind.__mro__ if each.__module__.startswith("isotok")]
     return [
         (name, value)
-        for name, value in vars(kind).items()
+        for each in ours
+        for name, value in vars(each).items()
         if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
     ]
 

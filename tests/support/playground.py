@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import random
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support import data
+from support.browser import CHROMIUM_FLAGS, Handler, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Playwright, ViewportSize
@@ -24,15 +23,10 @@ if TYPE_CHECKING:
 DEFAULT = data.ROOT / "py_host/isotok/data/default.isotok-packed"
 FOLDER = data.BUILD / "playground"
 CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; worker-src 'self'"
 )
-TYPES = {".js": "text/javascript", ".wasm": "application/wasm", ".svg": "image/svg+xml"}
 DESKTOP: ViewportSize = {"width": 1200, "height": 900}
 SETTLED = "() => !document.querySelector('[aria-busy=\"true\"]')"
 READ_CLIPBOARD = """async () => {
@@ -54,9 +48,7 @@ class Site:
     missing: tuple[str, ...] = ()
 
 
-class Handler(SimpleHTTPRequestHandler):
-    extensions_map: ClassVar = {**SimpleHTTPRequestHandler.extensions_map, **TYPES}
-
+class PageHandler(Handler):
     def __init__(self, *arguments: Any, site: Site) -> None:
         self.site = site
         super().__init__(*arguments, directory=str(FOLDER))
@@ -81,26 +73,16 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_header("Content-Security-Policy", self.site.policy)
         super().end_headers()
 
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing."""
-
 
 @contextmanager
 def serve(site: Site) -> Iterator[Site]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, site=site))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    site.address = f"http://127.0.0.1:{server.server_address[1]}/"
-    try:
+    with serving(partial(PageHandler, site=site)) as address:
+        site.address = f"{address}/"
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def launch(playwright: Playwright) -> Browser:
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
 
 
 class Playground:

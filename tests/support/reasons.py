@@ -8,7 +8,7 @@ UNK_PIECE = "emit_unk_piece comes with the issue on all of SentencePiece"
 REVERSE = "the option reverse comes with the issue on all of SentencePiece"
 TOKENIZER_JSON = "tokenizer.json files come with a later issue"
 TIKTOKEN = "tiktoken ranks come with a later issue"
-WEB = "the web package comes next"
+WEB = "about the npm package, in whose tests it is"
 MEMORY = "needs gigabytes: a check of `./build.sh test full`"
 
 VECTOR_OPERATIONS = {"nbest": N_BEST, "encode_pieces_unk": UNK_PIECE}

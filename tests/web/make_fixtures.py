@@ -19,41 +19,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tests/reference", "py_host")]
 
-from support import data, oracle, texts, toy  # noqa: E402
-
-OWN = ["trained_unigram", "trained_bpe", "uni_rules", "uni_expand", "char_bytes", "word_plain"]
-REAL = ["sp_test_model", "sp_test_ja_model", "nai-t5", "xlmr", "llama2", "gemma3"]
-
-TEXTS = {
-    "emoji": "a😀b 😀😀\nx🦙.cpp 🏳️ 1️⃣",
-    "ZWJ sequences": "👩‍👩‍👧‍👦 and 🏳️‍🌈, 👩🏽‍💻! 🇯🇵🇫🇷",
-    "combining marks": "e\u0301 A\u030a o\u0302\u0323 \u0915\u094d\u0937 n\u0303n\u0303",
-    "Zalgo": "H" + "\u0301\u0316\u0334" * 9 + "i",
-    "NFKC expansions": "½ ™ ﬁﬃ ㌔ ﷺ … Ⅷ ＡＢＣ ｶﾞｶ ㎡ \u1112\u1161\u11ab",
-    "expansions beside emoji": "😀ﷺ😀㌔😀 ﬁ😀",
-    "right to left": "שָׁלוֹם עולם! مرحبا بالعالم \u200fabc\u200e 123",
-    "both directions": "Hello (שלום) 😀 مرحبا, world",
-    "beyond the BMP": "𝒜𝓑 𠮷野家 \U0010ffff\U00010000\ud7ff\ue000 𓀀𓀁",
-    "spaces": "  a \t\u3000 b\u00a0\u2003c  \n\n ",
-    "byte order mark": "\ufeffhello\ufeff wörld",
-    "nothing": "",
-    "only spaces": "   ",
-    "hello": "hello world",
-}
-
-
-def utf16(text: str, position: int) -> int:
-    """UTF-16 units of the first `position` code points."""
-    return len(text[:position].encode("utf-16-le", "surrogatepass")) // 2
-
-
-def all_texts() -> Iterator[tuple[str, str]]:
-    yield from TEXTS.items()
-    for number, corner in enumerate(texts.CORNERS):
-        try:
-            yield f"corner {number}", corner.decode()
-        except UnicodeDecodeError:
-            continue
+from support import oracle, toy  # noqa: E402
+from support.offsets import labelled_texts, model_paths, utf16  # noqa: E402
 
 
 def broken_blob(model: bytes) -> bytes:
@@ -77,7 +44,7 @@ def own_offsets(model: bytes, text: str) -> tuple[list[int], list[tuple[int, int
 
 def rows(name: str, model: bytes) -> Iterator[dict[str, Any]]:
     reference = oracle.Oracle(model) if oracle.available() else None
-    for label, text in all_texts():
+    for label, text in labelled_texts():
         if reference is None:
             ids, spans = own_offsets(model, text)
         else:
@@ -104,11 +71,7 @@ def main() -> None:
     for name, model in models.items():
         (folder / f"{name}.model").write_bytes(model)
     (folder / "broken.isotok").write_bytes(broken_blob(models["toy"]))
-    models |= {name: (data.VECTOR_MODELS / f"{name}.model").read_bytes() for name in OWN}
-    for name in REAL:
-        path = data.models_dir() / f"{name}.model"
-        if path.exists():
-            models[name] = path.read_bytes()
+    models |= {name: path.read_bytes() for name, path in model_paths().items()}
     found = [row for name, model in models.items() for row in rows(name, model)]
     origin = f"sentencepiece {oracle.VERSION}" if oracle.available() else "isotok"
     text = json.dumps({"origin": origin, "rows": found}, ensure_ascii=True)

@@ -55,6 +55,25 @@ describe(`offsets are those of ${origin}`, () => {
   });
 });
 
+test.each([...new Set(rows.map((row) => row.model))])(
+  "%s: normalized bytes come from the same places in every unit",
+  async (model) => {
+    const tokenizer = await open(model);
+    for (const { label, text } of rows.filter((each) => each.model === model)) {
+      const { bytes, offsets } = tokenizer.normalizeBytes(text, { unit: "byte" });
+      for (const unit of ["codepoint", "utf16"] as const) {
+        const places = unitPositions(text, unit);
+        const found = tokenizer.normalizeBytes(text, { unit });
+        expect({ label, ...found }).toEqual({
+          label,
+          bytes,
+          offsets: offsets.map((at) => places[at] as number),
+        });
+      }
+    }
+  },
+);
+
 test("UTF-16 is the default unit, and cuts the string where tokens are", async () => {
   const tokenizer = await open("trained_bpe");
   const text = "a😀b 👩‍💻 the שלום";

@@ -110,30 +110,6 @@ describe("the tarball", () => {
 });
 
 describe("import", () => {
-  const entries = ["isotok", "isotok/inline", "isotok/worker"];
-
-  test.each(entries)("%s does no work", async (entry) => {
-    const out = await runScript(
-      "import.mjs",
-      `const touched = [];
-      const watch = (object, name) => {
-        object[name] = new Proxy(object[name], {
-          apply: () => { touched.push(name); },
-          construct: () => { touched.push(name); return {}; },
-        });
-      };
-      for (const name of ["compile", "compileStreaming", "instantiate", "Module", "Instance",
-        "Memory"]) watch(WebAssembly, name);
-      for (const name of ["fetch", "atob", "setTimeout", "TextEncoder", "TextDecoder",
-        "FinalizationRegistry"]) watch(globalThis, name);
-      const found = await import("${entry}");
-      console.log(touched.join(), Object.keys(found).sort().join());`,
-    );
-    const exported = entry === "isotok/worker" ? "TokenizerWorker" : "Tokenizer";
-    const names = [exported, "TokenizerError", "VERSION"].sort().join();
-    expect(out.trim()).toBe(names);
-  });
-
   test("no code is made of strings", async () => {
     const code = `import { readFileSync } from "node:fs";
       import { Tokenizer } from "isotok";

@@ -11,7 +11,7 @@ import { runSentencePiece, runVectors, type SentencePieceVector, type Spine } fr
 
 const load: Load = (bytes) => Tokenizer.load(bytes);
 
-/** One of these for each host: `./build.sh test web` prints them. */
+/** A line like this; for all hosts see hosts/. */
 function show(name: string, report: Report): void {
   const skipped = Object.entries(report.notApplicable);
   const count = skipped.reduce((sum, [, each]) => sum + each, 0);

@@ -8,7 +8,8 @@ import { Tokenizer as Base } from "./tokenizer.js";
 
 export * from "./exports.js";
 
-const CHUNK = 1 << 20;
+/** Small beside a blob: the memory that a tokenizer takes should be the blob's. */
+const CHUNK = 1 << 18;
 
 /** Everything that is no address on the web or in memory is a path. */
 function isRemote(name: string | URL): boolean {
@@ -32,9 +33,9 @@ async function openFile(name: string | URL): Promise<Bytes> {
 }
 
 async function* fileChunks(file: FileHandle, name: string | URL): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK);
   try {
     for (;;) {
-      const buffer = new Uint8Array(CHUNK); // a fresh one: the chunk before may still be held
       const { bytesRead } = await file.read(buffer);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);

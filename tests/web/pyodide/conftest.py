@@ -15,21 +15,12 @@ if str(HERE) not in sys.path:
 
 import prepare  # noqa: E402
 import server  # noqa: E402
+from support.browser import CHROMIUM_FLAGS  # noqa: E402
 
 try:
     from playwright.sync_api import Browser, Page, sync_playwright
 except ImportError:  # nobody has prepared this folder's tests; `./build.sh test pyodide` does
     collect_ignore_glob = ["test_*.py"]
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +32,7 @@ def wheel() -> Path:
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     folders = {
-        "tests": prepare.HERE,
+        "tests": prepare.HERE.parent,
         "pyodide": prepare.PYODIDE,
         "dist": prepare.DIST,
         "docs": prepare.ROOT / "docs",
@@ -54,7 +45,7 @@ def site() -> Iterator[str]:
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         path = prepare.chromium()
-        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield launched
         launched.close()
 

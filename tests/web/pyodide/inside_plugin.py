@@ -13,12 +13,8 @@ from typing import Any
 
 import pytest
 
-RESULT: dict[str, Any] = {
-    "passed": 0,
-    "failed": 0,
-    "files": Counter[str](),
-    "not_applicable": Counter[str](),
-}
+# Per test function (`file.test_name`): how many passed and failed, and why others were left out.
+RESULT: dict[str, dict[str, Any]] = {}
 
 ERRORS = {
     "emscripten does not support processes": "starts processes",
@@ -79,12 +75,16 @@ def _reason(error: BaseException | None) -> str | None:
     return None
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Add to what the host of the tests prints."""
-    stats = terminalreporter.stats
-    passed = stats.get("passed", [])
-    skipped = [report.longrepr[2].removeprefix("Skipped: ") for report in stats.get("skipped", [])]
-    RESULT["passed"] += len(passed)
-    RESULT["failed"] += len(stats.get("failed", [])) + len(stats.get("error", []))
-    RESULT["files"].update(Path(report.location[0]).stem for report in passed)
-    RESULT["not_applicable"].update(skipped)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count one outcome; the reasons are printed by the host of the tests."""
+    if report.when != "call" and report.passed:
+        return
+    file, _, name = report.location
+    key = f"{Path(file).stem}.{name.partition('[')[0]}"
+    fresh: dict[str, Any] = {"passed": 0, "failed": 0, "not_applicable": Counter[str]()}
+    counts = RESULT.setdefault(key, fresh)
+    if report.skipped:
+        reason = report.longrepr[2].removeprefix("Skipped: ")  # type: ignore[index]
+        counts["not_applicable"][reason] += 1
+    else:
+        counts["passed" if report.passed else "failed"] += 1

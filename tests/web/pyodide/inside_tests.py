@@ -29,4 +29,5 @@ def main(argument: str) -> str:
         for file in task["files"]:
             codes.append(int(pytest.main([*options, file], plugins=[inside_plugin])))
             gc.collect()
-    return json.dumps({**inside_plugin.RESULT, "codes": codes, "output": output.getvalue()})
+    found = {"tests": inside_plugin.RESULT, "codes": codes, "output": output.getvalue()}
+    return json.dumps(found)

@@ -18,9 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import prepare
-import server
 from isotok.compile import compile_model
 from playwright.sync_api import sync_playwright
+
+sys.path.insert(0, str(prepare.ROOT / "tests"))
+
+import server
+from support.browser import CHROMIUM_FLAGS
 
 MODELS = ("llama2", "xlmr", "gemma3")
 FOLDER = "/measure"
@@ -56,14 +60,13 @@ def in_node(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_chromium(task: dict[str, Any]) -> dict[str, Any]:
-    folders = {"tests": prepare.HERE, "pyodide": prepare.PYODIDE, "dist": prepare.DIST}
+    folders = {"tests": prepare.HERE.parent, "pyodide": prepare.PYODIDE, "dist": prepare.DIST}
     with server.serve(folders) as address, sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu"]
         path = prepare.chromium()
-        with playwright.chromium.launch(executable_path=path, args=flags) as browser:
+        with playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS) as browser:
             page = browser.new_page()
             page.set_default_timeout(600_000)
-            page.goto(f"{address}/tests/page.html")
+            page.goto(f"{address}/tests/pyodide/page.html")
             page.wait_for_function("globalThis.mayEvaluate !== undefined")
             return page.evaluate("task => runInWorker(task)", task)
 

@@ -26,8 +26,10 @@ DIST = ROOT / "build/pyodide"
 PYODIDE = HERE / "node_modules/pyodide"
 MODULES = ("isotok.wasm", "isotok-build.wasm")
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-FOLDERS = ("tests/vectors", "tests/py", "tests/support", "tests/reference")
-FILES = ("tests/conftest.py", "pyproject.toml", "VERSION")
+NATIVE = DIST / "native"
+FOLDERS = ("tests/vectors", "tests/py", "tests/support", "tests/reference", "build/pyodide/native")
+FILES = ("tests/conftest.py", "tests/web/hosts/native.py", "pyproject.toml", "VERSION")
+SUFFIXES = (".bin", ".json", ".model", ".py", ".txt")
 
 
 def data_dir() -> Path:
@@ -150,7 +152,7 @@ def test_files() -> Iterator[tuple[str, Path]]:
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             hidden = {"node_modules", "__pycache__"} & set(path.parts)
-            if path.is_file() and not hidden and path.suffix in (".py", ".json", ".model", ".txt"):
+            if path.is_file() and not hidden and path.suffix in SUFFIXES:
                 yield f"project/{path.relative_to(ROOT)}", path
     for path in [*(ROOT / name for name in FILES), *sorted(HERE.glob("inside_*.py"))]:
         yield f"project/{path.relative_to(ROOT)}", path
@@ -159,6 +161,12 @@ def test_files() -> Iterator[tuple[str, Path]]:
         for path in sorted(shared.glob(pattern)):
             if path.is_file():
                 yield f"shared/{path.relative_to(shared)}", path
+
+
+def native_answers() -> None:
+    """Write what the native back end says, to compare with inside."""
+    command = [sys.executable, str(ROOT / "tests/web/hosts/native.py"), str(NATIVE)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def archive() -> Path:
@@ -178,7 +186,10 @@ def prepare() -> None:
     wheel = own_wheel()
     lock_file(wheel)
     index(wheel)
+    native_answers()
     archive()
+    for old in DIST.glob("row-*.json"):
+        old.unlink()
     for path in HERE.glob("inside_*.py"):
         shutil.copy(path, DIST / path.name)
     chromium()

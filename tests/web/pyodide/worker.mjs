@@ -1,11 +1,6 @@
 /** Runs one task in a module worker. */
 
+import { answerTasks } from "../tasks.mjs";
 import { runHere } from "./browser.mjs";
 
-self.onmessage = async ({ data }) => {
-  try {
-    self.postMessage({ report: await runHere(data) });
-  } catch (error) {
-    self.postMessage({ error: String(error?.stack ?? error) });
-  }
-};
+answerTasks(runHere);

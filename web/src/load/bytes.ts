@@ -17,7 +17,7 @@ export type ModelSource =
   | ArrayBufferView
   | Blob;
 
-/** Bytes in chunks. */
+/** Bytes in chunks. A chunk may change when the next one is asked for. */
 export interface Bytes {
   /** For messages. */
   readonly name: string;
@@ -132,7 +132,7 @@ export class PeekedBytes {
     while (have < size) {
       const { done, value } = await bytes.chunks.next();
       if (done) break;
-      first.push(value);
+      first.push(have + value.length < size ? value.slice() : value);
       head.set(value.subarray(0, size - have), have);
       have = Math.min(size, have + value.length);
     }
@@ -172,7 +172,7 @@ export class PeekedBytes {
     const parts: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of this.#chunks()) {
-      parts.push(chunk);
+      parts.push(chunk.slice());
       size += chunk.length;
     }
     const bytes = new Uint8Array(size);
