@@ -269,11 +269,11 @@ typedef struct isotok_cache_info {
 } isotok_cache_info;
 
 /* Lets the session remember how it segmented chunks of text (what lies between two cuts), in
- * `memory` (64-aligned, ALL ZERO, `memory_size` bytes, of which the largest power of two is
- * used); ids stay the same, bit for bit. memory_size 0 takes the cache away. The memory
- * belongs to the session until then and outlives moves; it must not be given to another. A
- * model to which a cache does not apply leaves it unused (entries = 0). Between texts only
- * (E_STATE). */
+ * `memory` (64-aligned, `memory_size` bytes, of which the largest power of two is used; ALL
+ * ZERO, or as a session of the same model left it); ids stay the same, bit for bit.
+ * memory_size 0 takes the cache away. The memory belongs to the session until then and
+ * outlives moves; two sessions cannot share it. A model to which a cache does not apply
+ * leaves it unused (entries = 0). Between texts only (E_STATE). */
 ISOTOK_API(isotok_session_cache)
 isotok_status isotok_session_cache(isotok_session *session, void *memory, size_t memory_size,
                                    isotok_error *out_error);

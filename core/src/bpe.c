@@ -12,7 +12,7 @@
 #include "bpe.h"
 
 #include "bpe_long.h"
-#include "cuts.h"
+#include "chunk.h"
 #include "special.h"
 #include "trie.h"
 #include "utf8.h"
@@ -161,11 +161,30 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
     return p;
 }
 
+/* One chunk: its end. */
+ISOTOK_INLINE uint32_t segment_first(const isotok_model *model, const uint8_t *text, uint32_t size,
+                                     struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+{
+    uint32_t slot, n = walk_chunk(model, text, size, &slot);
+    /* the length is checked because a trie may loop, whatever it spells */
+    if (slot != ISOTOK_NO_SLOT && n <= model->blob.max_piece_bytes &&
+        !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT))
+        isotok__push_token(tokens, slot, n);
+    else
+        segment_chunk(model, text, n, work, tokens);
+    return n;
+}
+
+static void segment_chunks(const isotok_model *model, const uint8_t *text, uint32_t size,
+                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+{
+    uint32_t p = 0;
+    while (p < size) p += segment_first(model, text + p, size - p, work, tokens);
+}
+
 void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
                  struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
-    const struct isotok__trie_node *trie = model->blob.trie;
-    uint32_t p = 0;
     if (work->dropout.alpha > 0.0) { /* cold: all in one, without short cuts */
         isotok__bpe_long(model, text, size, model->blob.user_trie != NULL, work, tokens);
         return;
@@ -174,14 +193,66 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
         segment_chunk(model, text, size, work, tokens);
         return;
     }
+    segment_chunks(model, text, size, work, tokens);
+}
+
+/* ---- With a token cache ------------------------------------------------------------ */
+
+static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text, uint32_t size,
+                                 struct isotok__bpe_work *work,
+                                 const struct isotok__cache_place *place,
+                                 const struct isotok__cache_key *key, struct isotok__tokens *tokens)
+{
+    const uint32_t before = tokens->count;
+    struct isotok__cache_entry entry;
+    segment_chunks(model, text, size, work, tokens);
+    if (!isotok__cache_missed_before(place)) return;
+    memset(&entry, 0, sizeof entry);
+    if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
+        entry.count = (uint8_t)(tokens->count - before);
+        memcpy(entry.tokens, tokens->slots + before, entry.count * sizeof(uint32_t));
+    }
+    entry.key = *key;
+    entry.size = (uint8_t)size;
+    isotok__cache_put(place->set, &entry);
+}
+
+static void look_up(const isotok_model *model, const uint8_t *text, uint32_t size,
+                    struct isotok__bpe_work *work, struct isotok__cache *cache,
+                    struct isotok__tokens *tokens)
+{
+    const struct isotok__cache_key key = isotok__cache_key(text, size);
+    const struct isotok__cache_place place = isotok__cache_place(cache, &key);
+    const struct isotok__cache_entry *entry = isotok__cache_find(place.set, &key, size);
+    isotok__cache_count(cache, entry != NULL);
+    if (ISOTOK_LIKELY(entry != NULL && entry->count != 0)) {
+        /* all, whatever the count: there is room (see session.c) */
+        memcpy(tokens->slots + tokens->count, entry->tokens, sizeof entry->tokens);
+        tokens->count += entry->count;
+    } else if (entry == NULL) {
+        miss(model, text, size, work, &place, &key, tokens);
+    } else {
+        segment_chunks(model, text, size, work, tokens);
+    }
+}
+
+void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t size,
+                        struct isotok__bpe_work *work, struct isotok__cache *cache,
+                        struct isotok__tokens *tokens)
+{
+    uint32_t p = 0;
     while (p < size) {
-        uint32_t slot, n = walk_chunk(model, text + p, size - p, &slot);
-        /* the length is checked because a trie may loop, whatever it spells */
-        if (slot != ISOTOK_NO_SLOT && n <= model->blob.max_piece_bytes &&
-            !(trie[slot].value & ISOTOK__NOT_DIRECT))
-            isotok__push_token(tokens, slot, n);
-        else
-            segment_chunk(model, text + p, n, work, tokens);
+        uint32_t n;
+        if (ISOTOK_UNLIKELY(cache->bypass != 0)) {
+            n = segment_first(model, text + p, size - p, work, tokens);
+            isotok__cache_passed(cache, n);
+        } else {
+            n = isotok__first_chunk(model, text + p, size - p);
+            if (ISOTOK_LIKELY(n <= ISOTOK__CACHE_KEY))
+                look_up(model, text + p, n, work, cache, tokens);
+            else
+                n = segment_first(model, text + p, size - p, work, tokens);
+        }
         p += n;
     }
 }

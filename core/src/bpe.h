@@ -8,6 +8,11 @@
 void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
                  struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
+/* The same, through a cache. Narrow models that may be cut and have no UNUSED merges. */
+void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t size,
+                        struct isotok__bpe_work *work, struct isotok__cache *cache,
+                        struct isotok__tokens *tokens);
+
 /* Forgets the merges of UNUSED pieces: call at the start of a text. */
 void isotok__bpe_forget(const struct isotok__bpe_work *work);
 

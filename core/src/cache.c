@@ -14,7 +14,19 @@ void isotok__cache_promote(struct isotok__cache_entry *set)
 
 void isotok__cache_put(struct isotok__cache_entry *set, const struct isotok__cache_entry *entry)
 {
-    set[set[0].size == 0 ? 0 : 1] = *entry;
+    struct isotok__cache_entry *to = &set[set[0].size == 0 ? 0 : 1];
+    const uint16_t missed = to->missed;
+    *to = *entry;
+    to->missed = missed;
+}
+
+bool isotok__cache_missed_before(const struct isotok__cache_place *place)
+{
+    struct isotok__cache_entry *set = place->set;
+    if (set[0].missed == place->tag || set[1].missed == place->tag) return true;
+    set[1].missed = set[0].missed;
+    set[0].missed = place->tag;
+    return false;
 }
 
 void isotok__cache_end_period(struct isotok__cache *cache)

@@ -2,7 +2,7 @@
  *
  * Sets of two entries of 64 bytes, in the caller's memory. The whole key is compared, so an
  * answer is never another chunk's, whatever texts an attacker chooses; what he can do is
- * to make every look-up miss, and then the cache steps aside (see isotok__cache_pays).
+ * to make every look-up miss, and then it steps aside for a while.
  * It belongs to one session and so to one model: there is nothing to become stale. */
 #ifndef ISOTOK_CACHE_H
 #define ISOTOK_CACHE_H
@@ -23,7 +23,7 @@ struct isotok__cache_entry {
     float valid_to; /* unigram: right where |carried| <= this, see certify.h */
     uint8_t size;   /* bytes of the chunk; 0: the entry is free */
     uint8_t count;  /* tokens */
-    uint8_t spare[2];
+    uint16_t missed; /* hash of a chunk that was missed once; of the set, not of this entry */
 };
 
 struct isotok__cache {
@@ -52,14 +52,22 @@ ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, ui
     return key;
 }
 
-/* The set of a key: two entries. */
-ISOTOK_INLINE struct isotok__cache_entry *isotok__cache_set(const struct isotok__cache *cache,
-                                                            const struct isotok__cache_key *key)
+/* Where a key belongs. */
+struct isotok__cache_place {
+    struct isotok__cache_entry *set; /* two entries */
+    uint16_t tag;                    /* never 0 */
+};
+
+ISOTOK_INLINE struct isotok__cache_place isotok__cache_place(const struct isotok__cache *cache,
+                                                             const struct isotok__cache_key *key)
 {
+    struct isotok__cache_place place;
     uint64_t h = key->words[0] * 0x9E3779B97F4A7C15u + key->words[1] * 0xC2B2AE3D27D4EB4Fu +
                  key->words[2] * 0x165667B19E3779F9u;
     h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
-    return cache->entries + 2 * (size_t)(h >> cache->shift);
+    place.set = cache->entries + 2 * (size_t)(h >> cache->shift);
+    place.tag = (uint16_t)(h | 1);
+    return place;
 }
 
 ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,
@@ -84,11 +92,21 @@ isotok__cache_find(struct isotok__cache_entry *set, const struct isotok__cache_k
     return &set[0];
 }
 
+/* Whether a chunk was missed here not long ago, probably; it was now. Most chunks that come
+ * only once are told by this, and so neither cost the work that an entry is nor drive one out. */
+bool isotok__cache_missed_before(const struct isotok__cache_place *place);
+
 /* Takes the place of the entry of the set that is the next to go. */
 void isotok__cache_put(struct isotok__cache_entry *set, const struct isotok__cache_entry *entry);
 
+/* Bytes of text that went without a look-up. */
+ISOTOK_INLINE void isotok__cache_passed(struct isotok__cache *cache, uint32_t size)
+{
+    cache->bypass -= size < cache->bypass ? size : cache->bypass;
+    cache->bypassed += size;
+}
+
 /* Counts a look-up. Where few of them are answered, the next bytes go without. */
-ISOTOK_INLINE void isotok__cache_count(struct isotok__cache *cache, bool hit);
 void isotok__cache_end_period(struct isotok__cache *cache);
 
 #define ISOTOK__CACHE_PERIOD 256u

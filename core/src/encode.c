@@ -60,18 +60,25 @@ static void sample(struct isotok_session *s, uint32_t size)
 static void segment(struct isotok_session *s, uint32_t size)
 {
     const isotok_model *model = s->model;
+    const bool cached = s->cache.entries != NULL && !(s->options.flags & SAMPLING);
     s->tokens.count = 0;
+    s->tokens.slots = s->tokens_memory;
     switch (model->blob.algorithm) {
     case ISOTOK_UNIGRAM:
-        if (s->options.flags & SAMPLING) {
+        if (s->options.flags & SAMPLING)
             sample(s, size);
-            break;
-        }
-        isotok__unigram(model, s->window.text, size, &s->carried, &s->unigram, &s->tokens);
+        else if (cached)
+            isotok__unigram_cached(model, s->window.text, size, &s->carried, &s->unigram, &s->cache,
+                                   &s->tokens);
+        else
+            isotok__unigram(model, s->window.text, size, &s->carried, &s->unigram, &s->tokens);
         break;
     case ISOTOK_BPE:
         s->bpe.dropout.place = s->place;
-        isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
+        if (cached)
+            isotok__bpe_cached(model, s->window.text, size, &s->bpe, &s->cache, &s->tokens);
+        else
+            isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
         break;
     case ISOTOK_WORD: isotok__words(model, s->window.text, size, &s->tokens); break;
     default: isotok__characters(model, s->window.text, size, &s->tokens); break;

@@ -4,10 +4,13 @@
  *
  * Text of characters of three and more bytes (kana, Han, Hangul, Thai …) is not looked up: its
  * chunks hardly repeat. It is segmented in one go up to the next cut before an ASCII
- * character. */
+ * character; where most text is of that kind, whole windows are. */
 #include "certify.h"
 #include "chunk.h"
 #include "unigram.h"
+
+/* After a window of which less than a quarter was looked up. */
+#define WIDE_BYPASS 16384u
 
 struct state {
     const isotok_model *model;
@@ -49,15 +52,19 @@ ISOTOK_INLINE void take(struct state *s, const struct isotok__cache_entry *entry
 }
 
 static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text, uint32_t size,
-                                 struct isotok__cache_entry *set,
+                                 const struct isotok__cache_place *place,
                                  const struct isotok__cache_key *key)
 {
     struct isotok__cache_entry entry;
+    if (!isotok__cache_missed_before(place)) {
+        segment_plain(s, text, size);
+        return;
+    }
     memset(&entry, 0, sizeof entry);
     isotok__certify(s->model, text, size, &entry);
     entry.key = *key;
     entry.size = (uint8_t)size;
-    isotok__cache_put(set, &entry);
+    isotok__cache_put(place->set, &entry);
     if (is_certified(&entry, s->carried))
         take(s, &entry);
     else
@@ -67,11 +74,11 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text, uint32_t 
 static void look_up(struct state *s, const uint8_t *text, uint32_t size)
 {
     const struct isotok__cache_key key = isotok__cache_key(text, size);
-    struct isotok__cache_entry *set = isotok__cache_set(s->cache, &key);
-    const struct isotok__cache_entry *entry = isotok__cache_find(set, &key, size);
+    const struct isotok__cache_place place = isotok__cache_place(s->cache, &key);
+    const struct isotok__cache_entry *entry = isotok__cache_find(place.set, &key, size);
     isotok__cache_count(s->cache, entry != NULL);
     if (ISOTOK_UNLIKELY(entry == NULL)) {
-        miss(s, text, size, set, &key);
+        miss(s, text, size, &place, &key);
     } else if (ISOTOK_LIKELY(is_certified(entry, s->carried))) {
         take(s, entry);
     } else {
@@ -88,21 +95,27 @@ ISOTOK_INLINE bool is_wide(const isotok_model *model, const uint8_t *text)
     return text[memcmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0] >= 0xE0;
 }
 
-/* The first cut before an ASCII character (or U+2581) from `p` on, at least; the text is
+/* The first cut before an ASCII character (or U+2581) behind `p` that begins other text; the text is
  * well-formed, so an ASCII byte is a character. */
 static uint32_t end_of_wide(const isotok_model *model, const uint8_t *text, uint32_t p,
                             uint32_t size)
 {
-    uint32_t left = p;
+    const bool is_long_space = model->space_size == 3;
     p += isotok__char_size(text + p, size - p);
-    for (; p < size; p += isotok__char_size(text + p, size - p)) {
-        const bool stop = text[p] < 0x80 || (model->space_size == 3 && text[p] == 0xE2 &&
-                                             memcmp(text + p, "\xE2\x96\x81", 3) == 0);
-        if (stop && !isotok__pair_occurs(model->blob.pair_set, model->pair_shift,
-                                         isotok__char_key(text + left, p - left),
-                                         isotok__char_key(text + p, stop && text[p] >= 0x80 ? 3 : 1)))
-            return p;
-        left = p;
+    while (p < size) {
+        const uint8_t c = text[p];
+        if (c < 0x80 || (is_long_space && c == 0xE2 && memcmp(text + p, "\xE2\x96\x81", 3) == 0)) {
+            uint32_t left = p - 1;
+            while ((text[left] & 0xC0) == 0x80) left--;
+            if (!isotok__pair_occurs(model->blob.pair_set, model->pair_shift,
+                                     isotok__char_key(text + left, p - left),
+                                     isotok__char_key(text + p, c < 0x80 ? 1 : 3)) &&
+                !is_wide(model, text + p))
+                return p;
+            p += c < 0x80 ? 1 : 3;
+        } else {
+            p += isotok__char_size(text + p, size - p);
+        }
     }
     return size;
 }
@@ -117,8 +130,7 @@ static uint32_t bypassed(const isotok_model *model, const uint8_t *text, uint32_
         cut = isotok__last_cut(model, text, end, 0);
         end = cut != 0 ? cut : size;
     }
-    cache->bypass -= end < cache->bypass ? end : cache->bypass;
-    cache->bypassed += end;
+    isotok__cache_passed(cache, end);
     return end;
 }
 
@@ -127,7 +139,12 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
                             struct isotok__cache *cache, struct isotok__tokens *tokens)
 {
     struct state s = {model, work, cache, tokens, *carried};
-    uint32_t p = 0;
+    uint32_t p = 0, wide = 0;
+    if (cache->bypass >= size) { /* without a copy of the tokens */
+        isotok__unigram(model, text, size, carried, work, tokens);
+        isotok__cache_passed(cache, size);
+        return;
+    }
     while (p < size) {
         uint32_t n;
         if (ISOTOK_UNLIKELY(cache->bypass != 0)) {
@@ -136,6 +153,7 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
         } else if (ISOTOK_UNLIKELY(is_wide(model, text + p))) {
             n = end_of_wide(model, text, p, size) - p;
             cache->bypassed += n;
+            wide += n;
             segment_plain(&s, text + p, n);
         } else {
             n = isotok__first_chunk(model, text + p, size - p);
@@ -146,5 +164,6 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
         }
         p += n;
     }
+    if (wide > size / 4 * 3 && cache->bypass == 0) cache->bypass = WIDE_BYPASS;
     *carried = s.carried;
 }

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = os.path.join(os.path.dirname(__file__), "data", "default.isotok-packed")
 
+CACHE_BYTES: Final = 1 << 22
+"""Of a session's token cache, by default."""
+LEAST_CACHE: Final = 1 << 12
+MOST_CACHE: Final = 1 << 30
+
 _LEVELS: Final = {"safe": abi.VERIFY_SAFE, "full": abi.VERIFY_FULL}
 
 
@@ -27,6 +32,7 @@ class _Options(NamedTuple):
     keep: dict[str, Any]  # what a pickled tokenizer is loaded with
     map_file: bool | None
     limits: Limits | None
+    cache_bytes: int
 
 
 def load(
@@ -37,6 +43,7 @@ def load(
     map: bool | None = None,
     trusted: bool = False,
     limits: Limits | Mapping[str, int | None] | None = None,
+    cache_bytes: int | None = None,
 ) -> Tokenizer:
     """Open a model.
 
@@ -59,6 +66,10 @@ def load(
         Check the header only. As dangerous as loading a library of that file.
     limits : Limits or dict, optional
         What the model may use, see `Limits`. Takes the wasm back end.
+    cache_bytes : int, optional
+        Memory of each session, one for each call at a time, in which it remembers how words
+        were segmented; a power of two. It changes no id. None: 4 MiB, with limits at most
+        1/64 of their memory. 0: no cache.
 
     Returns
     -------
@@ -77,7 +88,7 @@ def load(
     >>> tok.decode(tok.encode("Hello world"))
     'Hello world'
     """
-    options = _options(backend, verify, map, trusted, limits)
+    options = _options(backend, verify, map, trusted, limits, cache_bytes)
     if source is None:
         source = _default_model()
     if isinstance(source, bytes):
@@ -96,9 +107,10 @@ def load_bytes(
     *,
     backend: BackendName = "auto",
     limits: Limits | Mapping[str, int | None] | None = None,
+    cache_bytes: int | None = None,
 ) -> Tokenizer:
     """Open a model in any memory, as unpickling does."""
-    options = _options(backend, "safe", None, False, limits)
+    options = _options(backend, "safe", None, False, limits, cache_bytes)
     return _wrap(_open_bytes(data, options), options)
 
 
@@ -112,14 +124,26 @@ def _options(
     map_file: bool | None,
     trusted: bool,
     limits: Limits | Mapping[str, int | None] | None,
+    cache_bytes: int | None,
 ) -> _Options:
     checked = limits_of(limits)
     return _Options(
         engine=choose(backend, checked),
         verify=_verify_level(verify, trusted, checked),
-        keep={"backend": backend, "limits": checked},
+        keep={"backend": backend, "limits": checked, "cache_bytes": cache_bytes},
         map_file=map_file,
         limits=checked,
+        cache_bytes=_cache_bytes(cache_bytes, checked),
+    )
+
+
+def _cache_bytes(cache_bytes: int | None, limits: Limits | None) -> int:
+    if cache_bytes is None:
+        return CACHE_BYTES if limits is None else min(CACHE_BYTES, limits.memory // 64)
+    if cache_bytes == 0 or LEAST_CACHE <= cache_bytes <= MOST_CACHE:
+        return cache_bytes
+    raise TokenizerError(
+        f"cache_bytes: {cache_bytes} is neither 0 nor from {LEAST_CACHE} to {MOST_CACHE}"
     )
 
 
@@ -189,7 +213,7 @@ def _open_foreign(data: Buffer, options: _Options) -> Backend:
 def _open_native(blob: Buffer, options: _Options) -> Backend:
     from isotok import _native
 
-    return _native.open(blob, options.verify)
+    return _native.open(blob, options.verify, options.cache_bytes)
 
 
 def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) -> Backend:
@@ -198,4 +222,6 @@ def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) 
     from isotok._machine import new_machine
     from isotok._wasm_backend import WasmBackend
 
-    return WasmBackend(lambda: new_machine("isotok.wasm", limits), blob, options.verify)
+    return WasmBackend(
+        lambda: new_machine("isotok.wasm", limits), blob, options.verify, options.cache_bytes
+    )

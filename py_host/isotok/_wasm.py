@@ -4,7 +4,7 @@ The engine is behind the protocol `Machine`; this file knows the C interface onl
 
 Linear memory is laid out once, and the addresses stay:
 
-    [stack | data | heap_base: blob | model view | structs | session | text | results | …]
+    [stack | data | heap_base: blob | model view | structs | session | text | results | cache]
 
 A text of at most `WINDOW` bytes is encoded in one crossing. Longer texts pass through the
 same memory window by window, so memory does not grow with them. What does grow is the
@@ -78,13 +78,17 @@ def _character_start(data: bytes, position: int) -> int:
 class ModelInstance:
     """One opened model in one machine."""
 
-    def __init__(self, machine: Machine, blob: BlobSource, verify: int) -> None:
+    def __init__(
+        self, machine: Machine, blob: BlobSource, verify: int, cache_size: int
+    ) -> None:
         self.machine = machine
+        self._cache_size = cache_size
         function = machine.function
         machine.refuel(1)
         self._step = function("isotok_encode_step")
         self._begin = function("isotok_encode_begin")
         self._session_init = function("isotok_session_init")
+        self._session_cache = function("isotok_session_cache")
         self._blob = _align(function("isotok_heap_base")(), 64)
         self._blob_size = blob.size
         self._memory = _align(self._blob + blob.size, 64)
@@ -135,7 +139,8 @@ class ModelInstance:
         self.window = max(WINDOW, 4 * info[10])
         self._text = _align(self._home + self._session_size, 64)
         self._results = _align(self._text + self.window, 64)
-        self._end = _align(self._results + 4 * RESULT_WORDS, 64)
+        self._cache = _align(self._results + 4 * RESULT_WORDS, 64)
+        self._end = self._cache + _align(self._cache_size, 64)
         self.machine.reserve(self._end)
         self._start_session()
 
@@ -151,6 +156,11 @@ class ModelInstance:
             raise self.error(status, "session")
         self._session = self._word(_POINTER)
         structs = self._structs
+        status = self._session_cache(
+            self._session, self._cache, self._cache_size, structs + _ERROR
+        )
+        if status != abi.OK:
+            raise self.error(status, "session")
         self._encode_one = self.machine.prepared(
             "isotok_encode_batch",
             *self._batch_arguments(structs + _TEXT_END, 1, structs + _ID_END),

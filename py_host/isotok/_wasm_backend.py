@@ -48,12 +48,17 @@ class WasmBackend:
         The model; it is read once for every instance.
     verify : int
         ``VERIFY_…``
+    cache_size : int
+        Bytes of each instance's token cache; 0 for none.
     """
 
-    def __init__(self, new_machine: Callable[[], Machine], blob: BlobSource, verify: int) -> None:
+    def __init__(
+        self, new_machine: Callable[[], Machine], blob: BlobSource, verify: int, cache_size: int
+    ) -> None:
         self._new_machine = new_machine
         self._source = blob
         self._verify = verify
+        self._cache_size = cache_size
         # A deque's append and pop are atomic: no lock that a fork could leave locked.
         self._free: deque[SamplingInstance] = deque()
         first = self._new_instance()
@@ -61,7 +66,7 @@ class WasmBackend:
         self._free.append(first)
 
     def _new_instance(self) -> SamplingInstance:
-        return SamplingInstance(self._new_machine(), self._source, self._verify)
+        return SamplingInstance(self._new_machine(), self._source, self._verify, self._cache_size)
 
     def _take(self, size: int) -> SamplingInstance:
         """Take an instance for a call on `size` bytes."""

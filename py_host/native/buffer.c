@@ -11,6 +11,12 @@ typedef struct {
     size_t size;
 } buffer_object;
 
+/* The next multiple of 64 in memory that has 64 bytes to spare. */
+void *align_up(void *memory)
+{
+    return (char *)memory + (64 - ((uintptr_t)memory & 63));
+}
+
 /* malloc with an alignment of 64 and without aligned_alloc, which Windows lacks. */
 void *aligned_malloc(size_t size, void **out_raw)
 {
@@ -18,7 +24,7 @@ void *aligned_malloc(size_t size, void **out_raw)
     char *raw = malloc(size + 64);
     if (raw == NULL) return NULL;
     *out_raw = raw;
-    return raw + (64 - ((uintptr_t)raw & 63));
+    return align_up(raw);
 }
 
 static PyObject *buffer_wrap(module_state *state, void *raw, void *memory, size_t size)

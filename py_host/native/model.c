@@ -36,6 +36,7 @@ static model_object *model_alloc(module_state *state)
     self->model = NULL;
     self->view = NULL;
     self->info = (isotok_info){0};
+    self->cache_size = 0;
     for (int i = 0; i < SESSION_SLOTS; i++) atomic_init(&self->free_boxes[i], NULL);
 #ifndef Py_GIL_DISABLED
     self->ints = NULL;
@@ -43,15 +44,19 @@ static model_object *model_alloc(module_state *state)
     return self;
 }
 
-/* open(blob, verify) -> Model. `blob` is a 64-aligned buffer (an mmap or a Buffer) that
- * nobody changes; the Model holds it. */
+/* open(blob, verify, cache_bytes) -> Model. `blob` is a 64-aligned buffer (an mmap or a
+ * Buffer) that nobody changes; the Model holds it. Each session has a token cache of
+ * `cache_bytes`. */
 PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     module_state *state = PyModule_GetState(module);
-    uint32_t verify;
-    if (!arguments("open", count, 2) || !argument_u32(args[1], &verify)) return NULL;
+    uint32_t verify, cache_size;
+    if (!arguments("open", count, 3) || !argument_u32(args[1], &verify) ||
+        !argument_u32(args[2], &cache_size))
+        return NULL;
     model_object *self = model_alloc(state);
     if (self == NULL) return NULL;
+    self->cache_size = cache_size;
     if (PyObject_GetBuffer(args[0], &self->blob, PyBUF_SIMPLE) < 0) {
         Py_DECREF(self);
         return NULL;

@@ -67,7 +67,7 @@ static PyMethodDef module_methods[] = {
     {"abi", module_abi, METH_NOARGS, "abi() -> int: interface version of the core."},
     {"name", module_name, METH_VARARGS, "name(kind, number) -> str: see isotok_name."},
     {"open", (PyCFunction)(void (*)(void))module_open, METH_FASTCALL,
-     "open(blob, verify) -> Model: opens a 64-aligned blob, which it keeps."},
+     "open(blob, verify, cache_bytes) -> Model: opens a 64-aligned blob, which it keeps."},
     {"compile", (PyCFunction)(void (*)(void))module_compile, METH_FASTCALL,
      "compile(source, kind, form) -> Buffer: runs the model compiler."},
     {NULL, NULL, 0, NULL},

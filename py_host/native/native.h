@@ -45,6 +45,7 @@ typedef struct {
     void *memory; /* 64-aligned, begins inside `raw` */
     void *raw;    /* as malloc returned it */
     size_t memory_size;
+    void *cache; /* of tokens, as calloc returned it; NULL: none */
     uint32_t *ids;
     size_t ids_capacity;
     PyThreadState *released; /* set while the call runs without the lock */
@@ -55,6 +56,7 @@ typedef struct {
     const isotok_model *model;
     void *view; /* memory of the model view */
     isotok_info info;
+    size_t cache_size; /* bytes of each session's token cache; 0: none */
     _Atomic(session_box *) free_boxes[SESSION_SLOTS];
 #ifndef Py_GIL_DISABLED
     PyObject **ints; /* [vocab_size] int objects, made when first used */
@@ -88,6 +90,7 @@ extern PyType_Spec buffer_spec;
 PyObject *buffer_new(module_state *state, size_t size, void **out_memory);
 void buffer_truncate(PyObject *self, size_t size);
 PyObject *buffer_adopt(module_state *state, void *raw, size_t size);
+void *align_up(void *memory);
 void *aligned_malloc(size_t size, void **out_raw);
 
 /* text.c */

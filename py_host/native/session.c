@@ -13,8 +13,19 @@ static void box_free(session_box *box)
 {
     if (box == NULL) return;
     free(box->raw);
+    free(box->cache);
     free(box->ids);
     free(box);
+}
+
+/* Gives the box's new session its cache; what is in it stays right. Without memory for one, the
+ * session does without. */
+static isotok_status box_init_cache(model_object *self, session_box *box, isotok_error *error)
+{
+    if (self->cache_size == 0) return ISOTOK_OK;
+    if (box->cache == NULL) box->cache = calloc(self->cache_size + ISOTOK_ALIGN, 1);
+    if (box->cache == NULL) return ISOTOK_OK;
+    return isotok_session_cache(box->session, align_up(box->cache), self->cache_size, error);
 }
 
 /* Gives the box a new session of the size that ordinary text needs. */
@@ -28,7 +39,9 @@ static isotok_status box_init(model_object *self, session_box *box, isotok_error
         box->raw = NULL;
         return ISOTOK_E_TOO_LARGE;
     }
-    return isotok_session_init(self->model, box->memory, box->memory_size, &box->session, error);
+    isotok_status status =
+        isotok_session_init(self->model, box->memory, box->memory_size, &box->session, error);
+    return status == ISOTOK_OK ? box_init_cache(self, box, error) : status;
 }
 
 static bool box_init_ids(session_box *box)

@@ -18,7 +18,7 @@ from support.toy import HELLO, toy_model
 
 @pytest.fixture
 def model() -> _native.Model:
-    return _native.open(compile_buffer(toy_model(), "blob", backend="native"), 0)
+    return _native.open(compile_buffer(toy_model(), "blob", backend="native"), 0, 0)
 
 
 def test_sessions_are_kept_and_trimmed(model: _native.Model) -> None:
@@ -152,7 +152,7 @@ def test_memory_that_is_not_aligned() -> None:
     view = shifted[start : start + len(memoryview(blob))]
     view[:] = memoryview(blob)
     with pytest.raises(isotok.TokenizerError, match="aligned") as caught:
-        _native.open(view, 0)
+        _native.open(view, 0, 0)
     assert caught.value.status is isotok.Status.E_ALIGNMENT
 
 

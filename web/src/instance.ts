@@ -3,7 +3,7 @@
  *
  * Linear memory is laid out once, and the addresses stay:
  *
- *     [stack | data | heap_base: blob | view | structs | session | text | ends | results | …]
+ *     [stack | data | heap_base: blob | view | structs | session | text | ends | results | cache | …]
  *
  * Texts pass through the same window part by part, so memory does not grow with them. What
  * does grow is the session of a difficult text: it moves to the arena behind everything
@@ -20,8 +20,12 @@ import { TextReader } from "./text.js";
 
 /** Bytes of text in memory at a time. */
 const WINDOW = 1 << 18;
-/** An instance that has grown by more than this is replaced after the call. */
+/**
+ * An instance that has grown by more than this, and by more than so many blobs, is replaced
+ * after the call. Replacing it copies the blob, so that must be little beside the call.
+ */
 const SPARE = 1 << 24;
+const SPARE_BLOBS = 4;
 
 /** Texts in one crossing of a batch. */
 export const BATCH = 1 << 14;
@@ -64,6 +68,8 @@ interface Rooms {
   readonly text: Address;
   readonly ends: Address;
   readonly results: Address;
+  /** Of tokens: zeros, then what the session leaves there. */
+  readonly cache: Address;
   readonly end: Address;
 }
 
@@ -76,6 +82,7 @@ export class ModelInstance {
   readonly utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #arena: Arena;
   readonly #blobSize: number;
+  readonly #cacheSize: number;
   readonly #sessionMin: number;
   readonly #sessionSize: number;
   #machine: Machine | undefined;
@@ -87,7 +94,7 @@ export class ModelInstance {
   #columns = 0;
 
   /** Opens the blob that lies at the machine's heap base. */
-  constructor(machine: Machine, blobSize: number, verify: number) {
+  constructor(machine: Machine, blobSize: number, verify: number, cacheSize: number) {
     const layout = layOut(machine, blobSize);
     const { memory } = machine;
     this.#machine = machine;
@@ -102,7 +109,9 @@ export class ModelInstance {
     const text = align(layout.home + this.#sessionSize, 64);
     const ends = align(text + this.window, 64);
     const results = ends + 8 * BATCH;
-    this.at = { ...layout, text, ends, results, end: results + 4 * RESULT_WORDS };
+    const cache = align(results + 4 * RESULT_WORDS, 64);
+    this.at = { ...layout, text, ends, results, cache, end: cache + align(cacheSize, 64) };
+    this.#cacheSize = cacheSize;
     this.#arena = new Arena(this.at.end);
     this.#session = this.#start(machine);
   }
@@ -144,7 +153,7 @@ export class ModelInstance {
     machine.memory.setWindow(this.at.text);
     this.#options = [];
     this.#columns = 0;
-    return this.#newSession(this.at.home, this.#sessionSize);
+    return this.#newSessionAtHome();
   }
 
   // -- sessions -------------------------------------------------------------------
@@ -167,6 +176,21 @@ export class ModelInstance {
     );
     if (status !== abi.OK) throw this.error(status, "session");
     session.pointer = machine.memory.word(at.first);
+    return session;
+  }
+
+  /** The session of all calls but decoders': it has the cache. */
+  #newSessionAtHome(): Session {
+    const { machine, at } = this;
+    const session = this.#newSession(at.home, this.#sessionSize);
+    const status = machine.call(
+      "isotok_session_cache",
+      session.pointer,
+      at.cache,
+      this.#cacheSize,
+      at.error,
+    );
+    if (status !== abi.OK) throw this.error(status, "session");
     return session;
   }
 
@@ -208,8 +232,9 @@ export class ModelInstance {
     const machine = this.#machine;
     if (this.#session.block === this.at.home || !machine?.alive) return;
     this.#arena.give(this.#session.block);
-    this.#session = this.#newSession(this.at.home, this.#sessionSize);
-    if (this.#arena.isEmpty && machine.memory.size > this.at.end + SPARE) this.#renew(machine);
+    this.#session = this.#newSessionAtHome();
+    const spare = Math.max(SPARE, SPARE_BLOBS * this.#blobSize);
+    if (this.#arena.isEmpty && machine.memory.size > this.at.end + spare) this.#renew(machine);
   }
 
   /** Replaces an instance that has grown: linear memory never becomes smaller. */

@@ -29,6 +29,11 @@ export interface LoadOptions {
    * yours or ours (true). It is found by the contents of the file, and verified when opened.
    */
   readonly cache?: boolean | string;
+  /**
+   * Memory in which words are remembered with their tokens: a power of two, 1 MiB if not
+   * given, 0 for none. It changes no id.
+   */
+  readonly cacheBytes?: number;
 }
 
 export interface CompileOptions {
@@ -56,6 +61,26 @@ const LEVELS: Readonly<Record<string, number>> = {
   trusted: abi.VERIFY_TRUSTED,
 };
 
+/** How the core opens a model. */
+interface Opening {
+  readonly level: number;
+  readonly cacheSize: number;
+}
+
+const CACHE_SIZE = 1 << 20;
+const LEAST_CACHE = 1 << 12;
+const MOST_CACHE = 1 << 28;
+
+function cacheSizeOf(cacheBytes: number = CACHE_SIZE): number {
+  if (cacheBytes === 0) return 0;
+  if (Number.isInteger(cacheBytes) && cacheBytes >= LEAST_CACHE && cacheBytes <= MOST_CACHE) {
+    return cacheBytes;
+  }
+  throw argumentError(
+    `cacheBytes: ${cacheBytes} is neither 0 nor an integer from ${LEAST_CACHE} to ${MOST_CACHE}`,
+  );
+}
+
 export async function openModel(
   platform: Platform,
   source: ModelSource | Promise<ModelSource>,
@@ -66,14 +91,15 @@ export async function openModel(
   if (level === undefined) {
     throw argumentError(`verify: ${verify} is unknown; use "safe", "full" or "trusted"`);
   }
+  const opening = { level, cacheSize: cacheSizeOf(options.cacheBytes) };
   // Both at the same time; whichever fails first, the other's failure is nobody's.
   const module = moduleOf(options.wasm ?? platform.wasm(), platform.readWasm);
   module.catch(() => {});
   const bytes = await peek(platform, source);
   try {
     const machine = await Machine.create(await module, "isotok_name");
-    if (kindOf(bytes.head) === "blob") return await openBlob(machine, bytes, level);
-    return await openForeign(platform, machine, bytes, level, options);
+    if (kindOf(bytes.head) === "blob") return await openBlob(machine, bytes, opening);
+    return await openForeign(platform, machine, bytes, opening, options);
   } catch (error) {
     bytes.cancel();
     throw error;
@@ -90,31 +116,31 @@ async function peek(
 async function openBlob(
   machine: Machine,
   bytes: PeekedBytes,
-  level: number,
+  opening: Opening,
 ): Promise<ModelInstance> {
   const size = await bytes.into(machine.memory, machine.heapBase);
-  return new ModelInstance(machine, size, level);
+  return new ModelInstance(machine, size, opening.level, opening.cacheSize);
 }
 
 async function openForeign(
   platform: Platform,
   machine: Machine,
   bytes: PeekedBytes,
-  level: number,
+  opening: Opening,
   options: LoadOptions,
 ): Promise<ModelInstance> {
   const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   if (!options.cache) {
     const built = await build(await module(), bytes, "blob");
-    return adopt(machine, built.memory, built.at, built.size, level);
+    return adopt(machine, built.memory, built.at, built.size, opening);
   }
   const source = await bytes.all();
   const cache = await BlobCache.open(options.cache, source, VERSION);
-  const stored = await openStored(platform, machine.module, cache, level);
+  const stored = await openStored(platform, machine.module, cache, opening);
   if (stored !== undefined) return stored;
   const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
   const built = await build(await module(), again, "blob");
-  const model = adopt(machine, built.memory, built.at, built.size, level);
+  const model = adopt(machine, built.memory, built.at, built.size, opening);
   await cache?.put(built.memory.copy(built.at, built.size));
   return model;
 }
@@ -124,11 +150,11 @@ function adopt(
   memory: Memory,
   at: Address,
   size: number,
-  level: number,
+  opening: Opening,
 ): ModelInstance {
   machine.memory.reserve(machine.heapBase + size);
   machine.memory.adopt(machine.heapBase, memory, at, size);
-  return new ModelInstance(machine, size, level);
+  return new ModelInstance(machine, size, opening.level, opening.cacheSize);
 }
 
 /** Opens what the cache has; a damaged blob is removed and built again. */
@@ -136,7 +162,7 @@ async function openStored(
   platform: Platform,
   module: WebAssembly.Module,
   cache: BlobCache | undefined,
-  level: number,
+  opening: Opening,
 ): Promise<ModelInstance | undefined> {
   const response = await cache?.get();
   if (response === undefined) return undefined;
@@ -144,7 +170,7 @@ async function openStored(
     return await openBlob(
       await Machine.create(module, "isotok_name"),
       await peek(platform, response),
-      level,
+      opening,
     );
   } catch (error) {
     if (error instanceof TokenizerError && error.code === "E_TOO_LARGE") throw error;
