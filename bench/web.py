@@ -1,12 +1,15 @@
 """isotok in Node and Chromium beside its peers on npm: speed, load, memory, growth.
 
-Speed: sessions of all engines in turns, one process each, on one core. After the first
-200 KB of a corpus (cold) come texts of 1 MB that the process has not seen (first), the first
-of them again (repeat), and fresh text sentence by sentence (short). Ids are compared with
-sentencepiece's. Load: from bytes in memory through import and opening to the ids of a word.
-Memory: Node's resident size, one process for a figure, above that of a process whose
-compiler has seen one hot function (which takes 4 MB of anyone's, and is told apart); on
-pages performance.measureUserAgentSpecificMemory and the linear memories, which it leaves out.
+Speed: sessions of all engines in turns, one process each, on one core. The first 200 KB of a
+corpus are timed (cold) and then repeated for a second, which warms the compilers up. Then
+come texts of 1 MB that the process has not seen (first), one of them again (repeat), and,
+after the same warm-up with it, fresh text in a call for each sentence (short). Ids are
+compared with sentencepiece's.
+
+Load: from bytes in memory through import and opening to the ids of a word. Memory: Node's
+resident size, one process for a figure, above that of a process whose compiler has seen one
+hot function (which takes 4 MB of anyone's, and is told apart); on pages
+performance.measureUserAgentSpecificMemory and the linear memories, which it leaves out.
 The exit code is 1 if a line marked with a bound falls short.
 """
 

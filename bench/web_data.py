@@ -27,7 +27,7 @@ MB = 1_000_000
 # Where texts begin in a corpus of 5 MB, in bytes; each ends at the end of a line.
 WARM_UP = 200_000
 LONG = [WARM_UP + i * MB for i in range(4)]
-SHORT = [4_200_000 + i * 250_000 for i in range(2)]
+SHORT = [4_200_000 + i * 250_000 for i in range(3)]
 SENTENCE = re.compile(r".+?(?:[.!?。！？]+[\"'”’」』)]*\s*|\n\s*\n|$)", re.DOTALL)
 
 
@@ -72,7 +72,7 @@ class Corpus:
 
     @cached_property
     def short(self) -> list[Text]:
-        """Sentences."""
+        """Sentences; the first part is to get used to them."""
         parts = [SENTENCE.findall(self._part(begin, 250_000)) for begin in SHORT]
         return [Text(f"{self.name}.short{i}.json", part) for i, part in enumerate(parts)]
 

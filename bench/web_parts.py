@@ -17,6 +17,8 @@ ENGINES = {
     "gemma3": (OURS, "huggingface"),
     "xlmr": (OURS, "kitoken", "agnai", "sctg", "huggingface"),
 }
+WARM_UP = 1000
+"""Milliseconds of other text of the corpus, for the compilers of the engine's code."""
 SLOW = 0.4
 """MB/s, cold: an engine below gets half of the texts."""
 
@@ -101,8 +103,10 @@ def speed(hosts: Sequence[Host], model: str, name: str) -> Iterator[Speed]:
     corpus = web_data.corpus(name)
     runs = [_Run(host, engine, model) for host in hosts for engine in ENGINES[model]]
     cold = [run.encode(corpus.cold) for run in runs]
+    _warm_up(runs, corpus.cold)
     long = _in_turns(runs, cold, corpus.long)
-    short = _in_turns(runs, cold, corpus.short)
+    _warm_up(runs, corpus.short[0])
+    short = _in_turns(runs, cold, corpus.short[1:])
     for run in runs:
         run.session.close()
     ours = {run.host.name: i for i, run in enumerate(runs) if run.engine == OURS}
@@ -119,12 +123,17 @@ def speed(hosts: Sequence[Host], model: str, name: str) -> Iterator[Speed]:
         )
 
 
+def _warm_up(runs: list[_Run], text: web_data.Text) -> None:
+    for run in runs:
+        run.session("warmUp", file=text.name, ms=WARM_UP)
+
+
 def _in_turns(runs: list[_Run], cold: list[float], texts: list[web_data.Text]) -> list[list[float]]:
     """MB/s of each run on each text; a slow one leaves out the second half of them."""
     found: list[list[float]] = [[] for _ in runs]
     for turn, text in enumerate(texts):
         text.ids(runs[0].model)  # not between two that are compared
-        again = 2 if turn == 0 and len(text.texts) == 1 else 0
+        again = 2 if turn == 1 and len(text.texts) == 1 else 0
         for i in sorted(range(len(runs)), key=lambda i: (i + turn) % len(runs)):
             if cold[i] >= SLOW or turn < len(texts) / 2:
                 found[i].append(runs[i].encode(text, again))

@@ -22,8 +22,14 @@ function encodeAll(encode, texts) {
   return found;
 }
 
-async function digest(ids) {
-  const hash = await crypto.subtle.digest("SHA-256", new Uint32Array(ids));
+async function digest(found) {
+  const ids = new Uint32Array(found.reduce((count, each) => count + each.length, 0));
+  let at = 0;
+  for (const each of found) {
+    ids.set(each, at);
+    at += each.length;
+  }
+  const hash = await crypto.subtle.digest("SHA-256", ids);
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -76,8 +82,19 @@ export class Session {
     const { found, ms } = time();
     const repeats = Array.from({ length: again }, () => time().ms);
     const translate = this.#engine.translate ?? ((_model, ids) => ids);
-    const ids = found.flatMap((each) => Array.from(translate(this.#model, each)));
-    return { ms, repeat: again > 0 ? Math.min(...repeats) : null, ids: await digest(ids) };
+    const ids = await digest(found.map((each) => translate(this.#model, each)));
+    return { ms, repeat: again > 0 ? Math.min(...repeats) : null, ids };
+  }
+
+  /** Encodes the texts of a file again and again, so that compilers have done what they will. */
+  async warmUp({ file, ms }) {
+    const texts = await this.#texts(file);
+    const start = performance.now();
+    while (performance.now() - start < ms) {
+      encodeAll(this.#encode, texts);
+      await new Promise((resolve) => setTimeout(resolve)); // code is replaced between calls
+    }
+    return {};
   }
 
   /** The least time for one letter, so many times, in each of some sizes in turns. */

@@ -25,7 +25,10 @@ export interface Spans {
 
 const newWords = (length: number): Words => new Uint32Array(length);
 
-/** Encodes; `drain` takes what is in the results, step by step. */
+/**
+ * Encodes; `drain` takes what is in the results. That is all of it where it has room, so that
+ * it is copied once.
+ */
 function run(
   model: ModelInstance,
   text: Text,
@@ -33,12 +36,23 @@ function run(
   drain: (count: number) => void,
 ): void {
   const { at, session } = model;
-  const step = () =>
-    model.machine.call("isotok_encode_step", session.pointer, at.input, at.output, at.error);
+  const { flags, limit, unit, columns } = options;
+  const { memory } = model.machine;
+  const isOnlyCounted = (flags & abi.COUNT_ONLY) !== 0;
+  let held = 0;
+  const step = () => {
+    model.writeOutput(columns, isOnlyCounted ? 0 : held);
+    return model.machine.call("isotok_encode_step", session.pointer, at.input, at.output, at.error);
+  };
   try {
-    model.writeOutput(options.columns);
-    model.begin("isotok_encode_begin", options.flags, options.limit, options.unit);
-    model.run(text, step, () => drain(model.machine.memory.word(at.output + abi.OUTPUT_COUNT)));
+    model.begin("isotok_encode_begin", flags, limit, unit);
+    model.run(text, step, (status) => {
+      held += memory.word(at.output + abi.OUTPUT_COUNT);
+      if (status !== abi.NEED_OUTPUT) return;
+      drain(held);
+      held = 0;
+    });
+    drain(held);
   } finally {
     model.settle();
   }

@@ -90,8 +90,9 @@ export class ModelInstance {
   #session: Session;
   /** Flags, limit and unit in the options struct. */
   #options: readonly number[] = [];
-  /** Columns in the output struct. */
+  /** Columns in the output struct, and how many elements they begin with. */
   #columns = 0;
+  #held = 0;
 
   /** Opens the blob that lies at the machine's heap base. */
   constructor(machine: Machine, blobSize: number, verify: number, cacheSize: number) {
@@ -277,16 +278,22 @@ export class ModelInstance {
     this.#options = [flags, limit, unit];
   }
 
-  /** Divides the results into columns of words: ids, begin, end and so on. */
-  writeOutput(columns: number): void {
-    if (columns === this.#columns) return;
+  /**
+   * Divides the results into columns of words: ids, begin, end and so on.
+   *
+   * @param held Elements at the beginning of each that stay.
+   */
+  writeOutput(columns: number, held = 0): void {
+    if (columns === this.#columns && held === this.#held) return;
     const { memory } = this.machine;
     const at = this.at.output;
     for (let i = 0; i < 5; i++) {
-      memory.setWord(at + abi.OUTPUT_IDS + 4 * i, i < columns ? this.column(i, columns) : 0);
+      const column = i < columns ? this.column(i, columns) + 4 * held : 0;
+      memory.setWord(at + abi.OUTPUT_IDS + 4 * i, column);
     }
-    memory.setWord(at + abi.OUTPUT_CAPACITY, Math.floor(RESULT_WORDS / columns));
+    memory.setWord(at + abi.OUTPUT_CAPACITY, Math.floor(RESULT_WORDS / columns) - held);
     this.#columns = columns;
+    this.#held = held;
   }
 
   /** Where a column of the results begins. */
@@ -294,8 +301,8 @@ export class ModelInstance {
     return this.at.results + 4 * Math.floor(RESULT_WORDS / columns) * index;
   }
 
-  /** Passes a text through the window; `drain` takes the output of each step. */
-  run(text: Text, step: () => number, drain: () => void): void {
+  /** Passes a text through the window; `drain` learns of each step's output, and its status. */
+  run(text: Text, step: () => number, drain: (status: number) => void): void {
     const { memory } = this.machine;
     const reader = new TextReader(text);
     const { input, text: window } = this.at;
@@ -310,7 +317,7 @@ export class ModelInstance {
       do {
         status = step();
         if (status < 0) throw this.error(status, "text");
-        drain();
+        drain(status);
         if (status === abi.NEED_SCRATCH) this.grow(this.#session);
       } while (status === abi.NEED_OUTPUT || status === abi.NEED_SCRATCH);
       if (reader.done) return;

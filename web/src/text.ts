@@ -17,15 +17,22 @@ export class TextReader {
 
   /** Writes what fits into `room` bytes of the window from `at` on; returns the bytes. */
   fill(memory: Memory, at: number, room: number): number {
-    const { read, written } = writeText(memory, this.#rest(), at, room);
+    const { read, written } = writeText(memory, this.#next(room), at, room);
     this.#position += read;
     return written;
   }
 
-  #rest(): Text {
+  /**
+   * What may fit into `room` bytes. Not all that is left: browsers copy a string to encode
+   * it. A pair of surrogates that this cuts is not written: before it are `room - 1` units,
+   * so at least as many bytes.
+   */
+  #next(room: number): Text {
     const text = this.#text;
-    if (this.#position === 0) return text;
-    return typeof text === "string" ? text.slice(this.#position) : text.subarray(this.#position);
+    const position = this.#position;
+    const end = position + room;
+    if (position === 0 && text.length <= end) return text;
+    return typeof text === "string" ? text.slice(position, end) : text.subarray(position, end);
   }
 }
 
