@@ -31,10 +31,10 @@ class Layer(NamedTuple):
 # Lowest first. A module may use itself, its parts (blob: blob_check) and lower layers.
 LAYERS = (
     Layer("L0", ("base", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
-    Layer("L1", ("utf8", "trie")),
+    Layer("L1", ("utf8", "trie", "cache")),
     Layer("L1 blob", ("blob",)),
-    Layer("L2", ("normalize", "pretokenize", "special", "cuts", "lattice", "bpe_queue")),
-    Layer("L2 session", ("session", "normalized")),
+    Layer("L2", ("normalize", "pretokenize", "special", "cuts", "lattice", "bpe_queue", "certify")),
+    Layer("L2 session", ("session", "normalized", "chunk")),
     Layer("L3", ("unigram", "best_paths", "bpe", "wordpiece", "greedy", "words")),
     Layer(
         "L4",

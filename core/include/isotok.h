@@ -66,7 +66,7 @@ enum {
 };
 
 /* What an error is about: isotok_error.what. The texts say what to do. */
-#define ISOTOK_WHAT_MAP(X)                                                                         \
+#define ISOTOK_RUN_WHAT_MAP(X)                                                                     \
     X(NOTHING, 0, "")                                                                              \
     X(HEADER, 1, "header: not an isotok blob, or cut short")                                       \
     X(FORMAT, 2, "header: format version unknown; update isotok")                                  \
@@ -106,38 +106,41 @@ enum {
     X(CACHE_MEMORY, 36, "memory for the cache: 64-aligned, 0 or at least 4,096 bytes")             \
     X(SAMPLING, 37,                                                                                \
       "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram; dropout: bpe)") \
-    X(NBEST_MEMORY, 38, "memory for the n best: too small")                                        \
-    /* core/build */                                                                               \
-    X(SOURCE_KIND, 100, "source: no SentencePiece model, .spm.fb, packed model or blob")           \
-    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")                        \
-    X(PIECE_EMPTY, 102, "piece is empty")                                                          \
-    X(PIECE_NUL, 103, "piece holds a NUL byte")                                                    \
-    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                                           \
-    X(PIECE_TWICE, 105, "piece is defined twice")                                                  \
-    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                                        \
-    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                                   \
-    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")                           \
-    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                                      \
-    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")                           \
-    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                                           \
-    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                                     \
-    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                                      \
-    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)")             \
-    X(BUILD_MEMORY, 115, "memory for the build: too small")                                        \
-    X(BUILD_OUTPUT, 116, "output: too small for the blob")                                         \
-    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots")          \
-    X(VOCAB_LARGE, 118, "vocabulary too large")                                                    \
-    X(FIELD, 119, "model field unknown, or its length does not fit the others")                    \
-    X(EXPANSION, 120, "charsmap: a rule expands its text more than 4,096 times")                   \
-    X(SPM_FB, 121, "spm.fb: not a SentencePiece Lite model, or damaged")                           \
-    X(EXPORT_ALGORITHM, 122, "spm.fb holds unigram and bpe models only; export a .model")          \
-    X(EXPORT_DECODER, 123, "spm.fb: no denormalizer or empty unk_surface there; export a .model")  \
-    X(EXPORT_UNUSED, 124, "spm.fb: no merges through UNUSED pieces there; export a .model")        \
-    X(EXPORT_PIECE, 125, "spm.fb: piece over 4,096 bytes, or a text twice; export a .model")       \
-    X(EXPORT_BYTES, 126, "spm.fb: ids of BYTE pieces not in their order; export a .model")         \
-    X(EXPORT_PARITY, 127, "the model gives another library's ids: it has no SentencePiece form")   \
-    X(EXPORT_NESTED, 128, "spm.fb: over 64 user-defined pieces, or a rule over 32 bytes, nested; "  \
-                          "export a .model")
+    X(NBEST_MEMORY, 38, "memory for the n best: too small")
+/* The same of core/build. */
+#define ISOTOK_BUILD_WHAT_MAP(X)                                                                  \
+    X(SOURCE_KIND, 100, "source: no SentencePiece model, .spm.fb, packed model or blob")          \
+    X(PROTOBUF, 101, "model file: not a SentencePiece model, or cut short")                       \
+    X(PIECE_EMPTY, 102, "piece is empty")                                                         \
+    X(PIECE_NUL, 103, "piece holds a NUL byte")                                                   \
+    X(PIECE_LONG, 104, "piece is 8,000 bytes or longer")                                          \
+    X(PIECE_TWICE, 105, "piece is defined twice")                                                 \
+    X(UNK_TWICE, 106, "two UNKNOWN pieces")                                                       \
+    X(UNK_MISSING, 107, "no UNKNOWN piece and no byte fallback")                                  \
+    X(BYTE_UNEXPECTED, 108, "BYTE piece, although byte_fallback is off")                          \
+    X(BYTE_SPELLING, 109, "BYTE piece is not spelled <0xHH>")                                     \
+    X(BYTE_MISSING, 110, "byte_fallback is on, but a byte has no piece")                          \
+    X(SCORE_NOT_FINITE, 111, "score is NaN or infinite")                                          \
+    X(NO_USABLE_PIECE, 112, "no piece can be matched in text")                                    \
+    X(CHARSMAP_BROKEN, 113, "precompiled_charsmap is broken")                                     \
+    X(MODEL_TYPE, 114, "model_type is not 1 (unigram), 2 (bpe), 3 (word) or 4 (char)")            \
+    X(BUILD_MEMORY, 115, "memory for the build: too small")                                       \
+    X(BUILD_OUTPUT, 116, "output: too small for the blob")                                        \
+    X(TRIE_LARGE, 117, "vocabulary too large: the trie needs more than 16,777,216 slots")         \
+    X(VOCAB_LARGE, 118, "vocabulary too large")                                                   \
+    X(FIELD, 119, "model field unknown, or its length does not fit the others")                   \
+    X(EXPANSION, 120, "charsmap: a rule expands its text more than 4,096 times")                  \
+    X(SPM_FB, 121, "spm.fb: not a SentencePiece Lite model, or damaged")                          \
+    X(EXPORT_ALGORITHM, 122, "spm.fb holds unigram and bpe models only; export a .model")         \
+    X(EXPORT_DECODER, 123, "spm.fb: no denormalizer or empty unk_surface there; export a .model") \
+    X(EXPORT_UNUSED, 124, "spm.fb: no merges through UNUSED pieces there; export a .model")       \
+    X(EXPORT_PIECE, 125, "spm.fb: piece over 4,096 bytes, or a text twice; export a .model")      \
+    X(EXPORT_BYTES, 126, "spm.fb: ids of BYTE pieces not in their order; export a .model")        \
+    X(EXPORT_PARITY, 127, "the model gives another library's ids: it has no SentencePiece form")  \
+    X(EXPORT_NESTED, 128,                                                                         \
+      "spm.fb: over 64 user-defined pieces, or a rule over 32 bytes, nested; "                    \
+      "export a .model")
+#define ISOTOK_WHAT_MAP(X) ISOTOK_RUN_WHAT_MAP(X) ISOTOK_BUILD_WHAT_MAP(X)
 
 enum {
 #define ISOTOK_X(name, number, text) ISOTOK_WHAT_##name = number,

@@ -162,8 +162,9 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
 }
 
 /* One chunk: its end. */
-ISOTOK_INLINE uint32_t segment_first(const isotok_model *model, const uint8_t *text, uint32_t size,
-                                     struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+static ISOTOK_NOINLINE uint32_t segment_first(const isotok_model *model, const uint8_t *text,
+                                              uint32_t size, struct isotok__bpe_work *work,
+                                              struct isotok__tokens *tokens)
 {
     uint32_t slot, n = walk_chunk(model, text, size, &slot);
     /* the length is checked because a trie may loop, whatever it spells */

@@ -1,4 +1,4 @@
-/* L3: the parts of the token cache that are not in the hot loops, see cache.h. */
+/* L1: the parts of the token cache that are not in the hot loops, see cache.h. */
 #include "cache.h"
 
 #define LEAST_HITS (ISOTOK__CACHE_PERIOD / 2)
@@ -32,7 +32,8 @@ bool isotok__cache_missed_before(const struct isotok__cache_place *place)
 void isotok__cache_end_period(struct isotok__cache *cache)
 {
     if (cache->period_hits < LEAST_HITS) {
-        uint32_t doublings = cache->bad_periods < MOST_DOUBLINGS ? cache->bad_periods : MOST_DOUBLINGS;
+        uint32_t doublings =
+            cache->bad_periods < MOST_DOUBLINGS ? cache->bad_periods : MOST_DOUBLINGS;
         cache->bypass = FIRST_BYPASS << doublings;
         cache->bad_periods++;
     } else {

@@ -1,4 +1,4 @@
-/* L3: the token cache: how chunks of internal text were segmented.
+/* L1: the token cache: how chunks of internal text were segmented.
  *
  * Sets of two entries of 64 bytes, in the caller's memory. The whole key is compared, so an
  * answer is never another chunk's, whatever texts an attacker chooses; what he can do is
@@ -20,9 +20,9 @@ struct isotok__cache_entry {
     struct isotok__cache_key key;
     uint32_t tokens[ISOTOK__CACHE_TOKENS]; /* as in struct isotok__tokens; unigram: the upper
                                             * half are the weights, float32 bits */
-    float valid_to; /* unigram: right where |carried| <= this, see certify.h */
-    uint8_t size;   /* bytes of the chunk; 0: the entry is free */
-    uint8_t count;  /* tokens */
+    float valid_to;  /* unigram: right where |carried| <= this, see certify.h */
+    uint8_t size;    /* bytes of the chunk; 0: the entry is free */
+    uint8_t count;   /* tokens */
     uint16_t missed; /* hash of a chunk that was missed once; of the set, not of this entry */
 };
 
@@ -41,9 +41,9 @@ _Static_assert(sizeof(struct isotok__cache_entry) == 64, "an entry is one cache 
 /* text[0..size), size <= ISOTOK__CACHE_KEY; as many bytes as that are readable. */
 ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, uint32_t size)
 {
-    static const uint8_t masks[2 * ISOTOK__CACHE_KEY] = {
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+    static const uint8_t masks[2 * ISOTOK__CACHE_KEY] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                         255, 255, 255, 255, 255, 255, 255, 255,
+                                                         255, 255, 255, 255, 255, 255, 255, 255};
     const uint8_t *mask = masks + ISOTOK__CACHE_KEY - size;
     struct isotok__cache_key key;
     uint32_t i;
@@ -82,9 +82,8 @@ void isotok__cache_promote(struct isotok__cache_entry *set);
 
 /* The entry of a chunk, or NULL. Entries that were found once more come first in their set
  * and are not the next to go. */
-ISOTOK_INLINE const struct isotok__cache_entry *
-isotok__cache_find(struct isotok__cache_entry *set, const struct isotok__cache_key *key,
-                   uint32_t size)
+ISOTOK_INLINE const struct isotok__cache_entry *isotok__cache_find(
+    struct isotok__cache_entry *set, const struct isotok__cache_key *key, uint32_t size)
 {
     if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
     if (!isotok__cache_is(&set[1], key, size)) return NULL;

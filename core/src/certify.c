@@ -1,4 +1,4 @@
-/* L3: certified answers for the token cache, see certify.h and docs/decisions/0004.
+/* L2: certified answers for the token cache, see certify.h and docs/decisions/0004.
  *
  * ALGORITHM   Viterbi over the chunk in float64 with the runner-up of every node. Let P be the
  *             best path, K the chunk's characters, A the largest |weight| of its edges, S the
@@ -88,8 +88,7 @@ static void add_pieces(struct lattice *l, const isotok_model *model, const uint8
         single |= k - start == character;
         add_edge(l, start, k, weight_of(trie[slot].value), slot);
     }
-    if (!single)
-        add_edge(l, start, start + character, model->blob.unk_score, ISOTOK_UNK_SLOT);
+    if (!single) add_edge(l, start, start + character, model->blob.unk_score, ISOTOK_UNK_SLOT);
     l->characters++;
 }
 

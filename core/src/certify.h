@@ -1,4 +1,4 @@
-/* L3: the segmentation of one short chunk, with the range of carried scores for which it is
+/* L2: the segmentation of one short chunk, with the range of carried scores for which it is
  * the one that the float32 arithmetic of the whole text finds. */
 #ifndef ISOTOK_CERTIFY_H
 #define ISOTOK_CERTIFY_H

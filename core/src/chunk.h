@@ -1,4 +1,4 @@
-/* L2: walking internal text chunk by chunk, from the front. A chunk ends at a cut (cuts.h);
+/* L2, above cuts.h: walking internal text chunk by chunk, from the front. A chunk ends at a cut (cuts.h);
  * any subset of the cuts may be used, so runs of lower-case ASCII letters are passed eight
  * at a time without a look at their pairs. */
 #ifndef ISOTOK_CHUNK_H

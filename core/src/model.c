@@ -19,7 +19,7 @@ static const struct name status_names[] = {
 };
 static const struct name what_names[] = {
 #define ISOTOK_X(name, number, text) {number, text},
-    ISOTOK_WHAT_MAP(ISOTOK_X)
+    ISOTOK_RUN_WHAT_MAP(ISOTOK_X)
 #undef ISOTOK_X
 };
 static const struct name feature_names[] = {

@@ -10,7 +10,7 @@
 
 #include "base.h"
 
-enum { /* what a draw decides; place and detail of each */
+enum {                           /* what a draw decides; place and detail of each */
        ISOTOK__DRAW_SAMPLE = 0,  /* a token: its first byte, its bytes */
        ISOTOK__DRAW_GUMBEL = 1,  /* the same */
        ISOTOK__DRAW_DROPOUT = 2, /* a merge: first byte, bytes of the left << 16 | of the right */

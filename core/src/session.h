@@ -27,9 +27,9 @@ struct isotok__mass {
 
 /* Working arrays of the segmenters, each for a window of `capacity` bytes. */
 struct isotok__unigram_work {
-    float *best;     /* [capacity + 1] */
-    uint32_t *back;  /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
-    uint32_t *start; /* [capacity + 1] wide only */
+    float *best;                 /* [capacity + 1] */
+    uint32_t *back;              /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
+    uint32_t *start;             /* [capacity + 1] wide only */
     struct isotok__mass *masses; /* sampling: [masses_mask + 1], by position & masses_mask */
     uint32_t masses_mask;
 };

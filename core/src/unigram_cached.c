@@ -20,7 +20,7 @@ struct state {
     float carried;
 };
 
-static void segment_plain(struct state *s, const uint8_t *text, uint32_t size)
+static ISOTOK_NOINLINE void segment_plain(struct state *s, const uint8_t *text, uint32_t size)
 {
     struct isotok__tokens part;
     isotok__unigram(s->model, text, size, &s->carried, s->work, &part);
@@ -97,8 +97,8 @@ ISOTOK_INLINE bool is_wide(const isotok_model *model, const uint8_t *text)
 
 /* The first cut before an ASCII character (or U+2581) behind `p` that begins other text; the text is
  * well-formed, so an ASCII byte is a character. */
-static uint32_t end_of_wide(const isotok_model *model, const uint8_t *text, uint32_t p,
-                            uint32_t size)
+static ISOTOK_NOINLINE uint32_t end_of_wide(const isotok_model *model, const uint8_t *text,
+                                            uint32_t p, uint32_t size)
 {
     const bool is_long_space = model->space_size == 3;
     p += isotok__char_size(text + p, size - p);
@@ -121,8 +121,8 @@ static uint32_t end_of_wide(const isotok_model *model, const uint8_t *text, uint
 }
 
 /* Bytes of the text that go without look-ups now: up to a cut, or all. */
-static uint32_t bypassed(const isotok_model *model, const uint8_t *text, uint32_t size,
-                         struct isotok__cache *cache)
+static ISOTOK_NOINLINE uint32_t bypassed(const isotok_model *model, const uint8_t *text,
+                                         uint32_t size, struct isotok__cache *cache)
 {
     uint32_t end = size < cache->bypass ? size : cache->bypass, cut;
     if (end < size) {

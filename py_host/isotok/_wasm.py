@@ -78,9 +78,7 @@ def _character_start(data: bytes, position: int) -> int:
 class ModelInstance:
     """One opened model in one machine."""
 
-    def __init__(
-        self, machine: Machine, blob: BlobSource, verify: int, cache_size: int
-    ) -> None:
+    def __init__(self, machine: Machine, blob: BlobSource, verify: int, cache_size: int) -> None:
         self.machine = machine
         self._cache_size = cache_size
         function = machine.function
@@ -156,9 +154,7 @@ class ModelInstance:
             raise self.error(status, "session")
         self._session = self._word(_POINTER)
         structs = self._structs
-        status = self._session_cache(
-            self._session, self._cache, self._cache_size, structs + _ERROR
-        )
+        status = self._session_cache(self._session, self._cache, self._cache_size, structs + _ERROR)
         if status != abi.OK:
             raise self.error(status, "session")
         self._encode_one = self.machine.prepared(

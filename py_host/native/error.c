@@ -11,8 +11,8 @@ PyObject *raise_error(module_state *state, const isotok_error *error, const char
 {
     PyObject *exception = PyObject_CallFunction(
         state->make_error, "isIsIKKs", (int)error->status,
-        isotok_name(ISOTOK_NAME_STATUS, error->status), (unsigned int)error->what,
-        isotok_name(ISOTOK_NAME_WHAT, (int32_t)error->what), (unsigned int)error->index,
+        isotok_build_name(ISOTOK_NAME_STATUS, error->status), (unsigned int)error->what,
+        isotok_build_name(ISOTOK_NAME_WHAT, (int32_t)error->what), (unsigned int)error->index,
         (unsigned long long)error->offset, (unsigned long long)error->need, subject);
     if (exception != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);

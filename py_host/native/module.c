@@ -53,7 +53,7 @@ static PyObject *module_name(PyObject *module, PyObject *args)
     int number;
     (void)module;
     if (!PyArg_ParseTuple(args, "Ii:name", &kind, &number)) return NULL;
-    return PyUnicode_FromString(isotok_name(kind, number));
+    return PyUnicode_FromString(isotok_build_name(kind, number));
 }
 
 static PyObject *module_abi(PyObject *module, PyObject *unused)
@@ -65,7 +65,7 @@ static PyObject *module_abi(PyObject *module, PyObject *unused)
 
 static PyMethodDef module_methods[] = {
     {"abi", module_abi, METH_NOARGS, "abi() -> int: interface version of the core."},
-    {"name", module_name, METH_VARARGS, "name(kind, number) -> str: see isotok_name."},
+    {"name", module_name, METH_VARARGS, "name(kind, number) -> str: see isotok_build_name."},
     {"open", (PyCFunction)(void (*)(void))module_open, METH_FASTCALL,
      "open(blob, verify, cache_bytes) -> Model: opens a 64-aligned blob, which it keeps."},
     {"compile", (PyCFunction)(void (*)(void))module_compile, METH_FASTCALL,

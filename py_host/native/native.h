@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "isotok.h"
+#include "isotok_build.h"
 
 /* Text longer than this is encoded with the lock released: taking it back costs about
  * as much as encoding a few hundred bytes. */

@@ -23,7 +23,7 @@ static void box_free(session_box *box)
 static isotok_status box_init_cache(model_object *self, session_box *box, isotok_error *error)
 {
     if (self->cache_size == 0) return ISOTOK_OK;
-    if (box->cache == NULL) box->cache = calloc(self->cache_size + ISOTOK_ALIGN, 1);
+    if (box->cache == NULL) box->cache = calloc(self->cache_size + 64, 1);
     if (box->cache == NULL) return ISOTOK_OK;
     return isotok_session_cache(box->session, align_up(box->cache), self->cache_size, error);
 }

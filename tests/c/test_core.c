@@ -50,7 +50,7 @@ static void test_names(void)
 #undef ISOTOK_X
 #define ISOTOK_X(name, number, words) \
     CHECK(strcmp(isotok_name(ISOTOK_NAME_WHAT, number), words) == 0);
-    ISOTOK_WHAT_MAP(ISOTOK_X)
+    ISOTOK_RUN_WHAT_MAP(ISOTOK_X)
 #undef ISOTOK_X
     CHECK(strcmp(isotok_name(ISOTOK_NAME_FEATURE, 0), "unigram") == 0);
     CHECK(strcmp(isotok_name(ISOTOK_NAME_FEATURE, 63), "packed") == 0);

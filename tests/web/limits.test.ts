@@ -153,10 +153,10 @@ describe("the limit of WebAssembly memory", () => {
     const wasm = await withLimit("isotok.wasm", 34);
     const large = new Uint8Array(3_000_000);
     large.set(await Tokenizer.compile(fixture("toy.model")));
-    const error = await errorOf(() => Tokenizer.load(large, { wasm }));
+    const error = await errorOf(() => Tokenizer.load(large, { wasm, cacheBytes: 0 }));
     expect([error.code, error.need > 3_000_000]).toEqual(["E_TOO_LARGE", true]);
     expect(error.message).toContain("use a smaller model");
-    const tokenizer = await Tokenizer.load(fixture("toy.model"), { wasm });
+    const tokenizer = await Tokenizer.load(fixture("toy.model"), { wasm, cacheBytes: 0 });
     expect([...tokenizer.encode("hello")]).toEqual([3]);
     tokenizer.dispose();
   });
@@ -185,7 +185,7 @@ describe("the limit of WebAssembly memory", () => {
 
   test("too many decoders", async () => {
     const wasm = await withLimit("isotok.wasm", 34);
-    const tokenizer = await Tokenizer.load(fixture("toy.model"), { wasm });
+    const tokenizer = await Tokenizer.load(fixture("toy.model"), { wasm, cacheBytes: 0 });
     const decoders: { dispose(): void }[] = [];
     const error = await errorOf(() => {
       for (;;) decoders.push(tokenizer.decoder());

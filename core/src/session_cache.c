@@ -1,4 +1,4 @@
-/* L3: attaching a token cache to a session. */
+/* L2: attaching a token cache to a session. */
 #include "session.h"
 
 #define LEAST_MEMORY 4096u
