@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "bench"):
+for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "tests/reference", ROOT / "bench"):
     sys.path.insert(0, str(folder))
 
 import calls  # noqa: E402
