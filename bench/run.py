@@ -15,12 +15,18 @@ ROOT = Path(__file__).resolve().parents[1]
 for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "tests/reference", ROOT / "bench"):
     sys.path.insert(0, str(folder))
 
+import beside_sentencepiece  # noqa: E402
 import calls  # noqa: E402
 import spine  # noqa: E402
 
 import web  # noqa: E402
 
-BENCHMARKS = {"spine": spine, "calls": calls, "web": web}
+BENCHMARKS = {
+    "sentencepiece": beside_sentencepiece,
+    "spine": spine,
+    "calls": calls,
+    "web": web,
+}
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by build.sh: compiles the C code. Flags are in core/cflags.txt (all builds),
-# core/warnings.txt and wasm/cflags.txt (wasm/small.txt lists what wasm compiles for size);
+# core/warnings.txt and wasm/cflags.txt (wasm/file_flags.txt has the flags of single files);
 # everything made goes to build/.
 
 CORE_INCLUDES="-Icore/include -Icore/src"
@@ -20,7 +20,7 @@ newest_input() {
     [ ! -d py_host/native ] || folders+=(py_host/native)
     [ ! -d tests/c ] || folders+=(tests/c)
     find "${folders[@]}" -name '*.h' -o -name 'cflags.txt' -o -name 'warnings.txt' \
-        -o -name 'small.txt' |
+        -o -name 'file_flags.txt' -o -name certify.c |
         tr '\n' '\0' | xargs -0 ls -t | sed -n 1p
 }
 
@@ -66,13 +66,13 @@ compile_objects() { # folder command source…
 }
 
 compile_one() { # source object; the command comes through the environment
-    local small=
+    local flag=
     case $COMPILE_COMMAND in
-    *@wasm/cflags.txt*) ! grep -qxF "$1" wasm/small.txt || small=-Os ;;
+    *@wasm/cflags.txt*) flag=$(sed -n "s|^\(-[^ ]*\) $1\$|\1|p" wasm/file_flags.txt) ;;
     esac
     echo "  $1"
     # shellcheck disable=SC2086 # the command is several words
-    $COMPILE_COMMAND $small -c "$1" -o "$2.tmp" && mv "$2.tmp" "$2"
+    $COMPILE_COMMAND $flag -c "$1" -o "$2.tmp" && mv "$2.tmp" "$2"
 }
 export -f compile_one
 
@@ -102,11 +102,11 @@ link_if_stale() { # target objects… -- command…
     fi
 }
 
-# Static libraries of one variant of the native code: build/NAME/libisotok.a (core and
-# platform) and build/NAME/libisotok_build.a (the model compiler; link it before the other).
+# Static libraries of one variant of the native code: build/NAME/libisotok.a (core, platform
+# and parallel) and build/NAME/libisotok_build.a (the model compiler; link it before the other).
 build_static() { # name command
     local name=$1 command=$2 core build
-    mapfile -t core < <(c_sources core/src core/platform)
+    mapfile -t core < <(c_sources core/src core/platform core/parallel)
     mapfile -t build < <(c_sources core/build)
     compile_objects "build/$name/core" "$command $BUILD_INCLUDES" "${core[@]}" "${build[@]}"
     mapfile -t core < <(objects_of "build/$name/core" "${core[@]}")
@@ -123,7 +123,7 @@ NATIVE_COMMAND="${CC:-gcc} @core/cflags.txt @core/warnings.txt -fPIC"
 build_native() {
     build_static native "$NATIVE_COMMAND"
     local folder=build/native objects
-    mapfile -t objects < <(objects_from $folder/core core/src core/platform)
+    mapfile -t objects < <(objects_from $folder/core core/src core/platform core/parallel)
     link_if_stale $folder/libisotok.so "${objects[@]}" -- \
         "${CC:-gcc}" -shared -Wl,-z,defs -o $folder/libisotok.so "${objects[@]}"
     mapfile -t objects < <(objects_from $folder/core core/build)
@@ -157,7 +157,7 @@ build_c_tests() { # name
     command=$(variant_command "$name")
     build_static "$name" "$command"
     mapfile -t sources < <(c_sources tests/c)
-    compile_objects "$folder" "$command $BUILD_INCLUDES -Icore/platform -Itests/c" "${sources[@]}"
+    compile_objects "$folder" "$command $BUILD_INCLUDES -Icore/platform -Icore/parallel -Itests/c" "${sources[@]}"
     for source in "${sources[@]}"; do
         case ${source##*/} in
         test_* | bigendian_*) programs+=("$source") ;;
@@ -228,10 +228,10 @@ build_py() {
         include=$("$VENV_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))')
         build_native
         compile_objects build/py "$NATIVE_COMMAND -DPy_LIMITED_API=0x030B0000 \
--Icore/include -Icore/build -Icore/platform -isystem $include" "${sources[@]}"
+-Icore/include -Icore/build -Icore/platform -Icore/parallel -isystem $include" "${sources[@]}"
         mapfile -t objects < <(
             objects_of build/py "${sources[@]}"
-            objects_from build/native/core core/src core/build core/platform
+            objects_from build/native/core core/src core/build core/platform core/parallel
         )
         link_if_stale $extension "${objects[@]}" -- \
             "${CC:-gcc}" -shared -o $extension "${objects[@]}"

@@ -199,41 +199,41 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
 
 /* ---- With a token cache ------------------------------------------------------------ */
 
-static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text, uint32_t size,
-                                 struct isotok__bpe_work *work,
-                                 const struct isotok__cache_place *place,
-                                 const struct isotok__cache_key *key, struct isotok__tokens *tokens)
+static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text,
+                                 const struct isotok__cache_query *query,
+                                 struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     const uint32_t before = tokens->count;
     struct isotok__cache_entry entry;
-    segment_chunks(model, text, size, work, tokens);
-    if (!isotok__cache_missed_before(place)) return;
+    segment_chunks(model, text, query->size, work, tokens);
+    if (!isotok__cache_missed_before(&query->place)) return;
     memset(&entry, 0, sizeof entry);
     if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
         entry.count = (uint8_t)(tokens->count - before);
         memcpy(entry.tokens, tokens->slots + before, entry.count * sizeof(uint32_t));
     }
-    entry.key = *key;
-    entry.size = (uint8_t)size;
-    isotok__cache_put(place->set, &entry);
+    entry.key = query->key;
+    entry.size = (uint8_t)query->size;
+    isotok__cache_put(query->place.set, &entry);
 }
 
-static void look_up(const isotok_model *model, const uint8_t *text, uint32_t size,
-                    struct isotok__bpe_work *work, struct isotok__cache *cache,
-                    struct isotok__tokens *tokens)
+ISOTOK_INLINE void look_up(const isotok_model *model, const uint8_t *text,
+                           const struct isotok__cache_query *query, struct isotok__bpe_work *work,
+                           struct isotok__cache *cache, struct isotok__tokens *tokens)
 {
-    const struct isotok__cache_key key = isotok__cache_key(text, size);
-    const struct isotok__cache_place place = isotok__cache_place(cache, &key);
-    const struct isotok__cache_entry *entry = isotok__cache_find(place.set, &key, size);
-    isotok__cache_count(cache, entry != NULL);
-    if (ISOTOK_LIKELY(entry != NULL && entry->count != 0)) {
+    const struct isotok__cache_entry *entry =
+        isotok__cache_find(query->place.set, &query->key, query->size);
+    const bool answers = entry != NULL && entry->count != 0;
+    isotok__cache_count(cache, answers);
+    if (ISOTOK_LIKELY(answers)) {
         /* all, whatever the count: there is room (see session.c) */
         memcpy(tokens->slots + tokens->count, entry->tokens, sizeof entry->tokens);
+        isotok__prefetch_ids(model, entry->tokens);
         tokens->count += entry->count;
     } else if (entry == NULL) {
-        miss(model, text, size, work, &place, &key, tokens);
+        miss(model, text, query, work, tokens);
     } else {
-        segment_chunks(model, text, size, work, tokens);
+        segment_chunks(model, text, query->size, work, tokens);
     }
 }
 
@@ -241,19 +241,20 @@ void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t
                         struct isotok__bpe_work *work, struct isotok__cache *cache,
                         struct isotok__tokens *tokens)
 {
+    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
     uint32_t p = 0;
     while (p < size) {
-        uint32_t n;
-        if (ISOTOK_UNLIKELY(cache->bypass != 0)) {
-            n = segment_first(model, text + p, size - p, work, tokens);
-            isotok__cache_passed(cache, n);
-        } else {
-            n = isotok__first_chunk(model, text + p, size - p);
-            if (ISOTOK_LIKELY(n <= ISOTOK__CACHE_KEY))
-                look_up(model, text + p, n, work, cache, tokens);
-            else
-                n = segment_first(model, text + p, size - p, work, tokens);
+        uint32_t count = 0, i;
+        if (ISOTOK_LIKELY(cache->bypass == 0))
+            count = isotok__first_queries(model, cache, text + p, size - p, false, queries);
+        for (i = 0; i < count; i++) {
+            look_up(model, text + p, &queries[i], work, cache, tokens);
+            p += queries[i].size;
         }
-        p += n;
+        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
+            const uint32_t n = segment_first(model, text + p, size - p, work, tokens);
+            isotok__cache_passed(cache, n);
+            p += n;
+        }
     }
 }

@@ -1,7 +1,7 @@
 /* L1: the parts of the token cache that are not in the hot loops, see cache.h. */
 #include "cache.h"
 
-#define LEAST_HITS (ISOTOK__CACHE_PERIOD / 2)
+#define LEAST_HITS 80u /* of a period, and one more for each entry made */
 #define FIRST_BYPASS 4096u
 #define MOST_DOUBLINGS 4u
 
@@ -31,7 +31,7 @@ bool isotok__cache_missed_before(const struct isotok__cache_place *place)
 
 void isotok__cache_end_period(struct isotok__cache *cache)
 {
-    if (cache->period_hits < LEAST_HITS) {
+    if (cache->period_hits < LEAST_HITS + cache->period_made) {
         uint32_t doublings =
             cache->bad_periods < MOST_DOUBLINGS ? cache->bad_periods : MOST_DOUBLINGS;
         cache->bypass = FIRST_BYPASS << doublings;
@@ -41,5 +41,5 @@ void isotok__cache_end_period(struct isotok__cache *cache)
     }
     cache->probes += cache->period_probes;
     cache->hits += cache->period_hits;
-    cache->period_probes = cache->period_hits = 0;
+    cache->period_probes = cache->period_hits = cache->period_made = 0;
 }

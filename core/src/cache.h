@@ -31,6 +31,7 @@ struct isotok__cache {
     uint32_t count;                      /* entries */
     uint32_t shift;                      /* 64 - log2(sets) */
     uint32_t period_probes, period_hits; /* of the running period */
+    uint32_t period_made;                /* entries, where that is more work than a miss */
     uint32_t bad_periods;                /* in a row */
     uint32_t bypass;                     /* bytes still to go without look-ups */
     uint64_t probes, hits, uncertified, bypassed;
@@ -52,6 +53,9 @@ ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, ui
     return key;
 }
 
+/* Chunks that are looked up together: their sets come from memory meanwhile. */
+#define ISOTOK__CACHE_BATCH 16u
+
 /* Where a key belongs. */
 struct isotok__cache_place {
     struct isotok__cache_entry *set; /* two entries */
@@ -69,6 +73,13 @@ ISOTOK_INLINE struct isotok__cache_place isotok__cache_place(const struct isotok
     place.tag = (uint16_t)(h | 1);
     return place;
 }
+
+/* A chunk that is to be looked up. */
+struct isotok__cache_query {
+    struct isotok__cache_key key;
+    struct isotok__cache_place place;
+    uint32_t size;
+};
 
 ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,
                                     const struct isotok__cache_key *key, uint32_t size)

@@ -16,6 +16,14 @@
 #include "trie.h"
 #include "utf8.h"
 
+/* The tests make these wrong, to see that they would notice. */
+#ifndef ISOTOK__CERTIFY_ERROR
+#define ISOTOK__CERTIFY_ERROR (1.0 / 256) /* of one addition at the highest level */
+#endif
+#ifndef ISOTOK__CERTIFY_FARTHEST
+#define ISOTOK__CERTIFY_FARTHEST 99999.0 /* a re-centring falls behind 100,000 */
+#endif
+
 #define ROUNDING 1e-9
 #define MOST_EDGES (ISOTOK__CACHE_KEY * (ISOTOK__CACHE_KEY + 1) / 2)
 #define HIGHEST_LEVEL 16 /* |S| <= 100,000 < 2^17 */
@@ -77,7 +85,9 @@ static void add_pieces(struct lattice *l, const isotok_model *model, const uint8
     const struct isotok__trie_node *trie = model->blob.trie;
     const uint32_t character = isotok__char_size(text + start, size - start);
     const uint32_t longest = model->blob.max_piece_bytes;
-    const uint32_t limit = size - start < longest ? size : start + longest;
+    /* a damaged blob may hold a character that is longer than `longest` */
+    const uint32_t most = longest < character ? character : longest;
+    const uint32_t limit = size - start < most ? size : start + most;
     uint32_t slot = 0, k;
     bool single = false;
     for (k = start; k < limit;) {
@@ -156,19 +166,21 @@ static bool wins_perturbed(const struct lattice *l, uint32_t size, double e)
 static double certified_to(const struct lattice *l, uint32_t size, double gap)
 {
     const double k = (double)l->characters, extent = k * (l->largest + 0.01);
-    double farthest = 0, limit, e = 1.0 / 256, reach = 131072; /* of level 16 */
+    double farthest = 0, limit, e = ISOTOK__CERTIFY_ERROR, reach = 131072; /* of level 16 */
     uint32_t p;
     int level;
     if (extent >= 30000) return -1;
     for (p = 0; p < size; p++)
         if (l->best[p] > lowest && magnitude(l->best[p]) > farthest)
             farthest = magnitude(l->best[p]);
-    limit = 99999 - farthest - 0.01 * k;
+    limit = ISOTOK__CERTIFY_FARTHEST - farthest - 0.01 * k;
     if (limit <= 0) return -1;
-    if (gap > (k + 1) / 256 + ROUNDING) return limit;
+    if (gap > (k + 1) * e + ROUNDING) return limit;
     for (level = HIGHEST_LEVEL; level >= LOWEST_LEVEL; level--, e /= 2, reach /= 2) {
         if (reach - extent <= 0) return -1;
-        if (wins_perturbed(l, size, e)) return limit < reach - extent ? limit : reach - extent;
+        /* a path that leaves P and comes back takes three additions at least, with P's */
+        if (gap > 3 * e && wins_perturbed(l, size, e))
+            return limit < reach - extent ? limit : reach - extent;
     }
     return -1;
 }

@@ -4,49 +4,34 @@
 #ifndef ISOTOK_CHUNK_H
 #define ISOTOK_CHUNK_H
 
+#include "cache.h"
 #include "cuts.h"
 
 /* Bytes readable after the text: a look-ahead never ends at its end. */
 #define ISOTOK__CHUNK_PADDING 24u
 
-/* How many of the eight bytes at `text` are a-z, from the first on. */
-ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
+/* Whether a chunk at `text` is one of a script that is not looked up; a space before it does not
+ * count. The padding is readable. */
+ISOTOK_INLINE bool isotok__is_wide(const isotok_model *model, const uint8_t *text)
 {
-    const uint64_t ones = 0x0101010101010101u, high = ones << 7;
-    const uint64_t x = isotok__load_u64(text), low = x & ~high;
-    const uint64_t from_a = low + (0x80 - 'a') * ones, past_z = low + (0x7F - 'z') * ones;
-    const uint64_t other = ~(from_a & ~past_z & ~x) & high;
-    return other != 0 ? (uint32_t)__builtin_ctzll(other) >> 3 : 8;
+    if (model->space_size == 1) return text[text[0] == 0x20] >= 0xE0;
+    return text[memcmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0] >= 0xE0;
 }
 
 /* Bytes of the first chunk of text[0..size), size > 0. */
-ISOTOK_INLINE uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text,
-                                           uint32_t size)
+uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size);
+
+/* Emission will ask for the ids of an entry's first tokens. */
+ISOTOK_INLINE void isotok__prefetch_ids(const isotok_model *model, const uint32_t *tokens)
 {
-    const uint64_t *pairs = model->blob.pair_set;
-    uint32_t p = isotok__char_size(text, size), left = isotok__char_key(text, p);
-    while (p < size) {
-        const uint8_t c = text[p];
-        if ((left | c) < 0x80) {
-            const uint32_t pair = left << 7 | c;
-            uint32_t run;
-            if (!(pairs[pair >> 6] >> (pair & 63) & 1)) break;
-            p++;
-            do {
-                run = isotok__lower_run(text + p);
-                p += run;
-            } while (run == 8 && p < size);
-            if (p >= size) return size; /* the run may have gone on behind the end */
-            left = text[p - 1];
-        } else {
-            const uint32_t n = isotok__char_size(text + p, size - p);
-            const uint32_t right = isotok__char_key(text + p, n);
-            if (!isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
-            left = right;
-            p += n;
-        }
-    }
-    return p;
+    __builtin_prefetch(&model->blob.trie_ids[tokens[0] >> 8]);
+    __builtin_prefetch(&model->blob.trie_ids[tokens[1] >> 8]);
 }
+
+/* The first chunks of text[0..size), as far as they are short enough for the cache, at most
+ * ISOTOK__CACHE_BATCH of them, in front of the first wide one if `no_wide`. Returns how many. */
+uint32_t isotok__first_queries(const isotok_model *model, const struct isotok__cache *cache,
+                               const uint8_t *text, uint32_t size, bool no_wide,
+                               struct isotok__cache_query *out);
 
 #endif

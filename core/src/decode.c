@@ -186,6 +186,57 @@ static bool next_piece(const isotok_session *s, const void *source, size_t index
     return true;
 }
 
+/* Whether one of the eight bytes at `text` is 0xE2, with which U+2581 begins. */
+ISOTOK_INLINE bool has_e2(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u, x = word ^ 0xE2 * ones;
+    return ((x - ones) & ~x & ones << 7) != 0;
+}
+
+/* Copies a text without 0xE2; false, and then `to` is garbage, if there is one. */
+ISOTOK_INLINE bool copy_plain(uint8_t *to, const uint8_t *text, uint32_t size)
+{
+    uint64_t word;
+    uint32_t i;
+    bool plain = true;
+    if (size >= 8) {
+        for (i = 0; i + 8 < size; i += 8) {
+            word = isotok__load_u64(text + i);
+            plain &= !has_e2(word);
+            memcpy(to + i, &word, 8);
+        }
+        word = isotok__load_u64(text + size - 8);
+        memcpy(to + size - 8, &word, 8);
+        return plain && !has_e2(word);
+    }
+    for (i = 0; i < size; i++) {
+        plain &= text[i] != 0xE2;
+        to[i] = text[i];
+    }
+    return plain;
+}
+
+/* Decodes pieces that have no other U+2581 than one in front, the usual ones, as far as they
+ * come and fit; nothing is pending. */
+static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t *ids, size_t count,
+                         size_t *consumed, struct sink *sink)
+{
+    const struct isotok__blob *b = &s->model->blob;
+    for (; *consumed < count; ++*consumed) {
+        const uint32_t id = ids[*consumed];
+        const uint8_t *text;
+        uint8_t *to = sink->out + sink->count;
+        uint32_t size, space;
+        if (id >= b->vocab_size || (b->types[id] != ISOTOK_NORMAL)) return;
+        text = isotok__piece_text(s->model, id, &size);
+        if (sink->capacity - sink->count < size) return;
+        space = size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
+        if (space) *to = 0x20;
+        if (!copy_plain(to + space, text + 3 * space, size - 3 * space)) return;
+        sink->count += size - 2 * space;
+    }
+}
+
 /* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */
 static isotok_status decode_plain(isotok_session *s, const void *source, next_token *next,
                                   size_t count, size_t *consumed, bool last, struct sink *sink,
@@ -196,6 +247,10 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         struct token token = {0, 0, NULL, false};
         if (!deliver(d, sink))
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
+        if (next == next_id && d->wrote && d->bytes_count == 0) {
+            d->at_start = 0;
+            decode_usual(s, source, count, consumed, sink);
+        }
         if (*consumed == count) {
             if (last && settle_bytes(d, true)) continue;
             /* complete characters need not wait for the next token */

@@ -167,38 +167,45 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     return ISOTOK_OK;
 }
 
-/* The common case: known tokens, ids only, room for all of them, no limit. */
-static void emit_known(struct isotok_session *s, isotok_output *o)
+/* The common case: ids only, or only their number, without a limit. Stops where there is no
+ * room, or at an unknown that takes more than its bytes (a space, a word). */
+static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting)
 {
-    const uint32_t *slots = s->tokens.slots, *ids = s->model->blob.trie_ids;
+    const struct isotok__blob *b = &s->model->blob;
+    const uint32_t *slots = s->tokens.slots, *ids = b->trie_ids, count = s->tokens.count;
+    const uint32_t *byte_ids = b->byte_ids;
     struct isotok__emitter *e = &s->emitter;
-    uint32_t count = s->tokens.count, i = e->token, position = e->position;
-    uint32_t *out = o->ids != NULL ? o->ids + o->count : NULL;
-    size_t room = o->capacity - o->count;
-    if (count - i > room) count = i + (uint32_t)room;
+    uint32_t i = e->token, position = e->position, k;
+    bool open = e->unknown_open != 0; /* not in memory, which `out` might be */
+    uint32_t *out = counting || o->ids == NULL ? NULL : o->ids + o->count;
+    const size_t room = counting ? SIZE_MAX : o->capacity - o->count;
+    size_t n = 0;
     for (; i < count; i++) {
-        uint32_t token = slots[i];
-        if (ISOTOK_UNLIKELY(token >> 8 == ISOTOK_UNK_SLOT)) break;
-        *out++ = ids[token >> 8];
-        position += token & 0xFFu;
+        const uint32_t slot = slots[i] >> 8, size = slots[i] & 0xFFu;
+        if (ISOTOK_LIKELY(slot != ISOTOK_UNK_SLOT)) {
+            if (ISOTOK_UNLIKELY(open) && n < room) {
+                if (!counting) out[n] = b->unk_id;
+                n++;
+                open = false;
+            }
+            if (n == room) break;
+            if (!counting) out[n] = ids[slot];
+            n++;
+        } else if (byte_ids == NULL) {
+            open = true;
+        } else {
+            const uint8_t *text = s->window.text + position;
+            if (size > 4 || text[0] == 0x20 || room - n < size) break;
+            for (k = 0; k < size && !counting; k++) out[n + k] = byte_ids[text[k]];
+            n += size;
+        }
+        position += size;
     }
-    o->count += i - e->token;
-    e->emitted += i - e->token;
+    o->count += n;
+    e->emitted += n;
     e->token = i;
     e->position = position;
-}
-
-static void count_known(struct isotok_session *s, isotok_output *o)
-{
-    const uint32_t *slots = s->tokens.slots;
-    struct isotok__emitter *e = &s->emitter;
-    uint32_t i = e->token, position = e->position;
-    for (; i < s->tokens.count && slots[i] >> 8 != ISOTOK_UNK_SLOT; i++)
-        position += slots[i] & 0xFFu;
-    o->count += i - e->token;
-    e->emitted += i - e->token;
-    e->token = i;
-    e->position = position;
+    e->unknown_open = open;
 }
 
 isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
@@ -207,11 +214,8 @@ isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
     bool plain = (s->options.flags & special) == 0 && s->options.limit == 0 && !s->model->wide;
     while (s->emitter.token < s->tokens.count) {
         isotok_status status;
-        if (plain && !s->emitter.unknown_open && s->emitter.byte == 0) {
-            if (s->options.flags & ISOTOK_COUNT_ONLY)
-                count_known(s, o);
-            else
-                emit_known(s, o);
+        if (plain && s->emitter.byte == 0) {
+            emit_usual(s, o, (s->options.flags & ISOTOK_COUNT_ONLY) != 0);
             if (s->emitter.token == s->tokens.count) break;
         }
         status = emit_token(s, o);

@@ -166,10 +166,29 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
 
 typedef uint8_t block __attribute__((vector_size(16)));
 
-/* Copies a run of characters of two to four bytes that cannot start a rule. Stops at
- * U+2581, which may have another internal form. */
-static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_t size, size_t p,
-                        struct isotok__window *w)
+/* Whether a rule applies at text[0..size). Kana and letters start many keys (with a mark behind
+ * them) but are rarely followed by the rest of one. */
+ISOTOK_INLINE bool rule_applies(const struct isotok__rules *rules, const uint8_t *text, size_t size)
+{
+    const uint32_t *units = rules->units;
+    uint32_t at, i;
+    uint32_t limit = size < rules->max_key_bytes ? (uint32_t)size : rules->max_key_bytes;
+    if (rules->user != NULL) return true; /* or a user-defined piece: next_step looks */
+    at = isotok__darts_offset(units[0]);
+    for (i = 0; i < limit; i++) {
+        const uint32_t unit = units[at ^ text[i]];
+        if ((unit & 0x800000FFu) != text[i]) return false;
+        if (unit & 0x100u) return true;
+        at ^= text[i] ^ isotok__darts_offset(unit);
+    }
+    return false;
+}
+
+/* Copies a run of characters of two to four bytes to which no rule applies. They begin before
+ * text[size]; up to text[readable] it is known what follows them. Stops at U+2581, which may
+ * have another internal form. */
+static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                        size_t readable, size_t p, struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
     const bool look_up = rules->units != NULL || rules->user != NULL;
@@ -182,11 +201,16 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
             point = (text[p] & 0xFu) << 12 | (text[p + 1] & 0x3Fu) << 6 | (text[p + 2] & 0x3Fu);
             length = 3;
             if (point < 0x800 || (point >> 11) == 0x1B || point == 0x2581) break;
+        } else if (text[p] < 0xE0 && (text[p + 1] & 0xC0) == 0x80) {
+            point = (text[p] & 0x1Fu) << 6 | (text[p + 1] & 0x3Fu);
+            length = 2;
         } else {
             length = isotok__scalar(text + p, size - p, &point);
             if (length == 0) break;
         }
-        if (look_up && may_start_rule(rules, point)) break;
+        if (look_up && may_start_rule(rules, point) &&
+            rule_applies(rules, text + p, readable - p))
+            break;
         memcpy(w->text + out, text + p, 4);
         if (w->map != NULL)
             for (i = 0; i < 4; i++) w->map[out + i] = (uint32_t)(n->consumed - w->map_base);
@@ -321,7 +345,8 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
             const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
                                        ? rules->hard
                                        : rules->hard_before_wide;
-            if (!(hard[c >> 6] >> (c & 63) & 1)) {
+            if (!(hard[c >> 6] >> (c & 63) & 1) ||
+                (rules->units != NULL && !rule_applies(rules, text + p, size - p))) {
                 if (w->capacity == w->size) goto full;
                 put(w, &c, 1, n->consumed);
                 n->consumed++;
@@ -333,7 +358,7 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         }
         if (c >= 0xC2) {
             size_t before = p;
-            p = copy_wide(n, text, size - tail, p, w);
+            p = copy_wide(n, text, size - tail, size, p, w);
             if (p != before) continue;
         }
         next_step(n, text + p, size - p, &step);

@@ -36,73 +36,118 @@ static ISOTOK_NOINLINE void reset_narrow(float *best, uint32_t first, uint32_t l
     for (k = first; k <= last; k++) best[k] -= base;
 }
 
+/* The pieces that begin at one position, on the way down the trie. */
+struct chain {
+    uint64_t node; /* label, link and weight of the node `slot` */
+    uint32_t slot;
+    uint32_t start;
+    float base; /* score at the start */
+};
+
+/* Steps to the child for `c`; false if there is none. */
+ISOTOK_INLINE bool step_chain(const struct isotok__trie_node *trie, struct chain *chain, uint8_t c)
+{
+    chain->slot = ((uint32_t)chain->node >> 8) ^ c;
+    memcpy(&chain->node, &trie[chain->slot], 8);
+    return (uint8_t)chain->node == c;
+}
+
+/* Offers the piece that ends at `end`, if one does: the weight of others is -inf. */
+ISOTOK_INLINE void offer_piece(const struct chain *chain, uint32_t end, float *best, uint32_t *back)
+{
+    const float candidate = chain->base + score_of((uint32_t)(chain->node >> 32));
+    if (candidate > best[end]) {
+        best[end] = candidate;
+        back[end] = chain->slot << 8 | (end - chain->start);
+    }
+}
+
+/* Offers the one-character candidate: a piece, or the unknown character. */
+ISOTOK_INLINE void offer_character(const struct chain *chain, bool known, uint32_t end,
+                                   float unknown, float *best, uint32_t *back)
+{
+    const float none = score_of(ISOTOK_VALUE_NONE_SCORE);
+    const float weight = known ? score_of((uint32_t)(chain->node >> 32)) : none;
+    const bool piece = weight != none;
+    const float candidate = chain->base + (piece ? weight : unknown);
+    if (candidate > best[end]) {
+        best[end] = candidate;
+        back[end] = (piece ? chain->slot << 8 : ISOTOK_UNK_SLOT << 8) | (end - chain->start);
+    }
+}
+
+/* All that is left of a chain. */
+static ISOTOK_NOINLINE void finish_chain(const struct isotok__trie_node *trie, struct chain *chain,
+                                const uint8_t *text, uint32_t k, uint32_t limit, float *best,
+                                uint32_t *back)
+{
+    while (k < limit && step_chain(trie, chain, text[k])) offer_piece(chain, ++k, best, back);
+}
+
+/* Two neighbouring positions walk the trie side by side, so that one's loads do not wait for the
+ * other's; at each end the first of them offers first. */
 static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint32_t size,
                             float carried, float *best, uint32_t *back)
 {
     const struct isotok__trie_node *trie = model->blob.trie;
     const float unknown = model->blob.unk_score;
     const uint32_t longest = model->blob.max_piece_bytes;
-    const uint32_t root = trie[0].link >> 8;
-    float base = carried;
+    struct chain root, a, b;
     uint32_t p = 0, k;
+    memcpy(&root.node, &trie[0], 8);
+    root.slot = 0;
+    root.base = carried;
     for (k = 0; k <= size; k++) best[k] = score_of(ISOTOK_VALUE_NONE_SCORE);
     while (p < size) {
         const uint32_t limit = size - p < longest ? size : p + longest;
-        uint32_t e = p + 1, slot = root ^ text[p];
-        uint64_t node;
-        float next;
-        if (ISOTOK_UNLIKELY(must_reset(base))) {
-            reset_narrow(best, p + 1, limit, base);
-            base = 0.0f;
+        const uint32_t middle = p + isotok__char_size(text + p, size - p);
+        uint32_t end;
+        bool a_goes_on = true, b_goes_on = true;
+        a = root;
+        a.start = p;
+        if (ISOTOK_UNLIKELY(must_reset(a.base))) {
+            reset_narrow(best, p + 1, limit, a.base);
+            a.base = 0.0f;
         }
-        memcpy(&node, &trie[slot], 8);
-        if (ISOTOK_UNLIKELY(text[p] >= 0xC0)) {
-            /* to the end of the character; pieces that end inside it are on no path */
-            const uint32_t end = p + isotok__char_size(text + p, size - p);
-            while ((uint8_t)node == text[e - 1] && e < end) {
-                slot = ((uint32_t)node >> 8) ^ text[e++];
-                memcpy(&node, &trie[slot], 8);
-            }
-            if ((uint8_t)node != text[e - 1]) {
-                e = end;
-                node = 0; /* no such character: fails the test below, base 0 is the sink */
-            }
+        /* to the end of the character; pieces that end inside it are on no path */
+        for (k = p; k < middle && a_goes_on; k++) a_goes_on = step_chain(trie, &a, text[k]);
+        offer_character(&a, a_goes_on, middle, unknown, best, back);
+        root.base = best[middle];
+        p = middle;
+        if (!a_goes_on) continue;
+        if (middle == size || must_reset(root.base)) { /* that takes all of a's offers */
+            finish_chain(trie, &a, text, middle, limit, best, back);
+            continue;
         }
-        /* the one-character candidate: a piece, or the unknown character */
-        {
-            const bool known = (uint8_t)node == text[e - 1] && node != 0;
-            const float weight =
-                known ? score_of((uint32_t)(node >> 32)) : score_of(ISOTOK_VALUE_NONE_SCORE);
-            const bool piece = weight != score_of(ISOTOK_VALUE_NONE_SCORE);
-            const float candidate = base + (piece ? weight : unknown);
-            next = best[e];
-            if (candidate > next) {
-                next = candidate;
-                best[e] = candidate;
-                back[e] = (piece ? slot << 8 : ISOTOK_UNK_SLOT << 8) | (e - p);
-            }
-            if (!known) {
-                base = next;
-                p = e;
-                continue;
-            }
+        end = middle + isotok__char_size(text + middle, size - middle);
+        b = root;
+        b.start = middle;
+        for (k = middle; k < end; k++) {
+            const uint8_t c = text[k];
+            a_goes_on = a_goes_on && k < limit && step_chain(trie, &a, c);
+            b_goes_on = b_goes_on && step_chain(trie, &b, c);
+            if (a_goes_on) offer_piece(&a, k + 1, best, back);
         }
-        for (k = e; k < limit;) {
+        offer_character(&b, b_goes_on, end, unknown, best, back);
+        root.base = best[end];
+        p = end;
+        while (a_goes_on && b_goes_on && k < limit) {
             const uint8_t c = text[k++];
-            float candidate;
-            slot = ((uint32_t)node >> 8) ^ c;
-            memcpy(&node, &trie[slot], 8);
-            if ((uint8_t)node != c) break;
-            candidate = base + score_of((uint32_t)(node >> 32));
-            if (candidate > best[k]) {
-                best[k] = candidate;
-                back[k] = slot << 8 | (k - p);
-            }
+            a_goes_on = step_chain(trie, &a, c);
+            b_goes_on = step_chain(trie, &b, c);
+            if (a_goes_on) offer_piece(&a, k, best, back);
+            if (b_goes_on) offer_piece(&b, k, best, back);
         }
-        base = next;
-        p = e;
+        if (a_goes_on)
+            finish_chain(trie, &a, text, k, limit, best, back);
+        else if (b_goes_on)
+            finish_chain(trie, &b, text, k, size - b.start < longest ? size : b.start + longest,
+                         best, back);
+        if (a_goes_on && b_goes_on) /* a was at its longest */
+            finish_chain(trie, &b, text, k, size - b.start < longest ? size : b.start + longest,
+                         best, back);
     }
-    return base;
+    return root.base;
 }
 
 /* Walks back from the end; the tokens take the place of the scores, last one last. */

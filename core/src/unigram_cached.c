@@ -48,51 +48,45 @@ ISOTOK_INLINE void take(struct state *s, const struct isotok__cache_entry *entry
     memcpy(out, entry->tokens, sizeof entry->tokens / 2); /* there is room for all */
     for (i = 1; i < entry->count; i++) carried += weight(entry, i);
     s->carried = carried;
+    isotok__prefetch_ids(s->model, entry->tokens);
     s->tokens->count += entry->count;
 }
 
-static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text, uint32_t size,
-                                 const struct isotok__cache_place *place,
-                                 const struct isotok__cache_key *key)
+static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
+                                 const struct isotok__cache_query *query)
 {
     struct isotok__cache_entry entry;
-    if (!isotok__cache_missed_before(place)) {
-        segment_plain(s, text, size);
+    if (!isotok__cache_missed_before(&query->place)) {
+        segment_plain(s, text, query->size);
         return;
     }
     memset(&entry, 0, sizeof entry);
-    isotok__certify(s->model, text, size, &entry);
-    entry.key = *key;
-    entry.size = (uint8_t)size;
-    isotok__cache_put(place->set, &entry);
+    isotok__certify(s->model, text, query->size, &entry);
+    entry.key = query->key;
+    entry.size = (uint8_t)query->size;
+    isotok__cache_put(query->place.set, &entry);
+    s->cache->period_made++;
     if (is_certified(&entry, s->carried))
         take(s, &entry);
     else
-        segment_plain(s, text, size);
+        segment_plain(s, text, query->size);
 }
 
-static void look_up(struct state *s, const uint8_t *text, uint32_t size)
+ISOTOK_INLINE void look_up(struct state *s, const uint8_t *text,
+                           const struct isotok__cache_query *query)
 {
-    const struct isotok__cache_key key = isotok__cache_key(text, size);
-    const struct isotok__cache_place place = isotok__cache_place(s->cache, &key);
-    const struct isotok__cache_entry *entry = isotok__cache_find(place.set, &key, size);
-    isotok__cache_count(s->cache, entry != NULL);
-    if (ISOTOK_UNLIKELY(entry == NULL)) {
-        miss(s, text, size, &place, &key);
-    } else if (ISOTOK_LIKELY(is_certified(entry, s->carried))) {
+    const struct isotok__cache_entry *entry =
+        isotok__cache_find(query->place.set, &query->key, query->size);
+    const bool answers = entry != NULL && is_certified(entry, s->carried);
+    isotok__cache_count(s->cache, answers);
+    if (ISOTOK_LIKELY(answers)) {
         take(s, entry);
+    } else if (entry == NULL) {
+        miss(s, text, query);
     } else {
         s->cache->uncertified++;
-        segment_plain(s, text, size);
+        segment_plain(s, text, query->size);
     }
-}
-
-/* Whether a chunk at `text` is one of a script that is not looked up; a space before it does not
- * count. The padding is readable. */
-ISOTOK_INLINE bool is_wide(const isotok_model *model, const uint8_t *text)
-{
-    if (model->space_size == 1) return text[text[0] == 0x20] >= 0xE0;
-    return text[memcmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0] >= 0xE0;
 }
 
 /* The first cut before an ASCII character (or U+2581) behind `p` that begins other text; the text is
@@ -110,7 +104,7 @@ static ISOTOK_NOINLINE uint32_t end_of_wide(const isotok_model *model, const uin
             if (!isotok__pair_occurs(model->blob.pair_set, model->pair_shift,
                                      isotok__char_key(text + left, p - left),
                                      isotok__char_key(text + p, c < 0x80 ? 1 : 3)) &&
-                !is_wide(model, text + p))
+                !isotok__is_wide(model, text + p))
                 return p;
             p += c < 0x80 ? 1 : 3;
         } else {
@@ -134,11 +128,31 @@ static ISOTOK_NOINLINE uint32_t bypassed(const isotok_model *model, const uint8_
     return end;
 }
 
+/* Text that is not looked up: its end. */
+static ISOTOK_NOINLINE uint32_t pass(struct state *s, const uint8_t *text, uint32_t p,
+                                     uint32_t size, uint32_t *wide)
+{
+    uint32_t n;
+    if (s->cache->bypass != 0) {
+        n = bypassed(s->model, text + p, size - p, s->cache);
+    } else if (isotok__is_wide(s->model, text + p)) {
+        n = end_of_wide(s->model, text, p, size) - p;
+        s->cache->bypassed += n;
+        *wide += n;
+    } else {
+        n = isotok__first_chunk(s->model, text + p, size - p); /* a long one */
+        s->cache->bypassed += n;
+    }
+    segment_plain(s, text + p, n);
+    return p + n;
+}
+
 void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint32_t size,
                             float *carried, const struct isotok__unigram_work *work,
                             struct isotok__cache *cache, struct isotok__tokens *tokens)
 {
     struct state s = {model, work, cache, tokens, *carried};
+    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
     uint32_t p = 0, wide = 0;
     if (cache->bypass >= size) { /* without a copy of the tokens */
         isotok__unigram(model, text, size, carried, work, tokens);
@@ -146,23 +160,15 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
         return;
     }
     while (p < size) {
-        uint32_t n;
-        if (ISOTOK_UNLIKELY(cache->bypass != 0)) {
-            n = bypassed(model, text + p, size - p, cache);
-            segment_plain(&s, text + p, n);
-        } else if (ISOTOK_UNLIKELY(is_wide(model, text + p))) {
-            n = end_of_wide(model, text, p, size) - p;
-            cache->bypassed += n;
-            wide += n;
-            segment_plain(&s, text + p, n);
-        } else {
-            n = isotok__first_chunk(model, text + p, size - p);
-            if (ISOTOK_LIKELY(n <= ISOTOK__CACHE_KEY))
-                look_up(&s, text + p, n);
-            else
-                segment_plain(&s, text + p, n);
+        uint32_t count = 0, i;
+        if (ISOTOK_LIKELY(cache->bypass == 0))
+            count = isotok__first_queries(model, cache, text + p, size - p, true, queries);
+        for (i = 0; i < count; i++) {
+            look_up(&s, text + p, &queries[i]);
+            p += queries[i].size;
         }
-        p += n;
+        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size))
+            p = pass(&s, text, p, size, &wide);
     }
     if (wide > size / 4 * 3 && cache->bypass == 0) cache->bypass = WIDE_BYPASS;
     *carried = s.carried;

@@ -111,7 +111,28 @@ static session session_new(const drive_model *m, const drive_plan *plan)
         fprintf(stderr, "session_init: what %u\n", error.what);
         abort();
     }
+    if (plan->cache_size != 0 &&
+        isotok_session_cache(s.session, plan->cache, plan->cache_size, &error) != ISOTOK_OK) {
+        fprintf(stderr, "session_cache: what %u\n", error.what);
+        abort();
+    }
     return s;
+}
+
+static void session_free(session *s, const drive_plan *plan)
+{
+    isotok_cache_info info = {.size = sizeof info};
+    if (plan->cache_info != NULL) {
+        if (isotok_session_cache_info(s->session, &info) != ISOTOK_OK) {
+            abort();
+        }
+        plan->cache_info->entries = info.entries;
+        plan->cache_info->probes += info.probes;
+        plan->cache_info->hits += info.hits;
+        plan->cache_info->uncertified += info.uncertified;
+        plan->cache_info->bypassed += info.bypassed;
+    }
+    free(s->memory);
 }
 
 static isotok_status session_grow(session *s, size_t size, isotok_error *error)
@@ -379,7 +400,7 @@ isotok_status drive_encode(const drive_model *m, const drive_plan *plan,
     }
     output_free(&output);
     free(p.window);
-    free(s.memory);
+    session_free(&s, plan);
     return status;
 }
 
@@ -420,7 +441,7 @@ isotok_status drive_normalize(const drive_model *m, const drive_plan *plan, uint
     free(data);
     free(map);
     free(p.window);
-    free(s.memory);
+    session_free(&s, plan);
     return status;
 }
 
@@ -457,7 +478,7 @@ isotok_status drive_decode(const drive_model *m, const drive_plan *plan, uint32_
         status = ISOTOK_OK;
     }
     free(data);
-    free(s.memory);
+    session_free(&s, plan);
     return status;
 }
 
@@ -495,6 +516,6 @@ isotok_status drive_decode_pieces(const drive_model *m, const drive_plan *plan,
         status = ISOTOK_OK;
     }
     free(data);
-    free(s.memory);
+    session_free(&s, plan);
     return status;
 }

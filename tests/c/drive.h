@@ -24,6 +24,9 @@ typedef struct drive_plan {
     size_t part;     /* bytes (or ids) of each part; 0 = all at once */
     bool small;      /* session_min instead of session_size bytes */
     bool move;       /* move the session between any two steps too */
+    void *cache;     /* of tokens: zeros, or what a call with the same model left there; or NULL */
+    size_t cache_size;
+    isotok_cache_info *cache_info; /* or NULL; each call adds to its counts */
 } drive_plan;
 
 typedef struct drive_tokens {

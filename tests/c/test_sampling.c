@@ -120,8 +120,11 @@ static uint8_t *make_text(const drive_model *m, size_t *size, uint32_t seed)
 }
 
 static const drive_plan plans[] = {
-    {0, 0, false, false}, {1, 0, false, false}, {0, 1, true, false},
-    {7, 13, true, true},  {0, 0, true, false},
+    {0},
+    {.capacity = 1},
+    {.part = 1, .small = true},
+    {.capacity = 7, .part = 13, .small = true, .move = true},
+    {.small = true},
 };
 #define PLANS (sizeof plans / sizeof plans[0])
 

@@ -45,15 +45,19 @@ static bool equal_hex(const char *value, const uint8_t *found, size_t size)
 
 /* ---- Checks ---------------------------------------------------------------------- */
 
+static _Alignas(64) uint8_t cache[1 << 16];
+
 static const drive_plan PLANS[] = {
     {0},
+    {.cache = cache, .cache_size = sizeof cache},
+    {.capacity = 33, .small = true, .cache = cache, .cache_size = 4096},
     {.capacity = 33, .small = true},
     {.capacity = 3, .part = 7, .small = true},
     {.capacity = 1, .part = 1, .small = true},
     {.capacity = 1, .part = 1, .small = true, .move = true},
 };
 #define PLAN_COUNT (sizeof PLANS / sizeof *PLANS)
-#define LONG_TEXT 1500 /* only the first two plans */
+#define LONG_TEXT 1500 /* only the first four plans */
 #define SHORT_TEXT 12  /* the last one too */
 
 static const char *line;
@@ -102,8 +106,9 @@ static void check_tokens(const drive_model *m, size_t plan, const uint8_t *text,
     check_line(equal_hex(json_value(line, "normalized"), normalized.data, normalized.size),
                "normalized", plan);
     if (json_value(line, "map") != NULL && normalized.size > 0) {
-        check_line(equal_numbers(json_value(line, "map"), normalized.map, normalized.size + 1, 1, 0),
-                   "map", plan);
+        check_line(
+            equal_numbers(json_value(line, "map"), normalized.map, normalized.size + 1, 1, 0),
+            "map", plan);
     }
     if (json_value(line, "unknown") != NULL) {
         check_line(unknown_pieces(&found, normalized.data, json_value(line, "unknown")),
@@ -209,8 +214,8 @@ static void check_vector(const drive_model *m)
     }
     if (strncmp(operation, "\"encode\"", 8) == 0) {
         text = json_text(json_value(line, "text"), &size);
-        plans = size > LONG_TEXT ? 2 : size > SHORT_TEXT ? PLAN_COUNT - 1 : PLAN_COUNT;
-        check_counts(m, size > LONG_TEXT ? 0 : 2, text, size);
+        plans = size > LONG_TEXT ? 4 : size > SHORT_TEXT ? PLAN_COUNT - 1 : PLAN_COUNT;
+        check_counts(m, size > LONG_TEXT ? 0 : 4, text, size);
     }
     for (plan = 0; plan < plans; plan++) {
         if (strncmp(operation, "\"decode_pieces\"", 15) == 0) {
@@ -251,6 +256,7 @@ static void open_model(drive_model *m, char *name, size_t room)
     snprintf(name, room, "%.*s", (int)size, wanted);
     snprintf(path, sizeof path, MODELS "%s.model", name);
     drive_close(m);
+    memset(cache, 0, sizeof cache);
     if (!drive_open_file(m, path)) {
         exit(1);
     }
