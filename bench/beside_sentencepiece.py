@@ -124,7 +124,7 @@ def run_heap(options: argparse.Namespace, results: dict[str, object]) -> list[st
         peer, mapped, built = heap.of(path, "sentencepiece"), heap.of(path, "map"), heap.of(path)
         lite = PUBLISHED_HEAP.get(model)
         print(
-            f"{model:8}{peer / 1e3:15.1f}{mapped / 1e3:16.1f}{built / 1e3:13.1f}{peer / built:7.2f}"
+            f"{model:8}{peer / 1e3:15.1f}{mapped / 1e3:16.2f}{built / 1e3:13.1f}{peer / built:7.2f}"
             f"{f'{lite:7.2f}' if lite else ''}",
             flush=True,
         )

@@ -57,10 +57,17 @@ PyObject *buffer_adopt(module_state *state, void *raw, size_t size)
     return buffer_wrap(state, raw, raw, size);
 }
 
-/* Only before anyone else has seen the Buffer. */
+/* Gives back what is behind the first `size` bytes. Only before anyone else has seen the Buffer. */
 void buffer_truncate(PyObject *self, size_t size)
 {
-    ((buffer_object *)self)->size = size;
+    buffer_object *buffer = (buffer_object *)self;
+    size_t offset = (size_t)((char *)buffer->memory - (char *)buffer->raw);
+    char *raw = realloc(buffer->raw, size + 64);
+    buffer->size = size;
+    if (raw == NULL) return; /* then it stays as it was */
+    buffer->raw = raw;
+    buffer->memory = align_up(raw);
+    memmove(buffer->memory, raw + offset, size); /* nothing to do unless it moved elsewhere */
 }
 
 static int buffer_get(PyObject *self, Py_buffer *view, int flags)
