@@ -10,6 +10,7 @@ import isotok
 import numpy as np
 from isotok import (
     Batch,
+    CacheInfo,
     Encoding,
     Info,
     Limits,
@@ -18,6 +19,7 @@ from isotok import (
     Scored,
     Tokenizer,
 )
+from isotok.compat import sentencepiece as spm
 from isotok.compile import compile_model
 from numpy.typing import NDArray
 
@@ -27,6 +29,8 @@ def loading(path: Path, data: bytes) -> None:
     assert_type(isotok.load(path, backend="native", verify="full", map=True), Tokenizer)
     assert_type(isotok.load("x", limits=Limits(memory=1 << 20)), Tokenizer)
     assert_type(isotok.load(data, backend="wasm", limits={"fuel": 5}, trusted=False), Tokenizer)
+    assert_type(isotok.load(cache_bytes=0).cache_info(), CacheInfo)
+    assert_type(isotok.load(cache_bytes=None).cache_info().hits, int)
     assert_type(compile_model(data), bytes)
     assert_type(compile_model(memoryview(data), "packed", backend="wasm"), bytes)
     assert_type(compile_model(data, "spm.fb"), bytes)
@@ -107,3 +111,15 @@ def life(path: Path) -> None:
     except isotok.TokenizerError as error:
         assert_type(error.status, isotok.Status | None)
         assert_type(error.offset, int)
+
+
+def compatible(path: Path) -> None:
+    """The drop-in: results depend on arguments, so most are Any, as in sentencepiece."""
+    sp = spm.SentencePieceProcessor(model_file=path, out_type=str, add_bos=True)
+    assert_type(sp.load(model_proto=b""), bool)
+    assert_type(sp.vocab_size(), int)
+    assert_type(sp.serialized_model_proto(), bytes)
+    assert_type(spm.SentencePieceProcessor.from_file(path), spm.SentencePieceProcessor)
+    assert_type(spm.SentencePieceNormalizer(rule_name="nfkc").decompile(), list[tuple[str, str]])
+    assert_type(spm.convert_to_flatbuffer(model_file=path), bytes | None)
+    spm.SentencePieceTrainer.train("x")
