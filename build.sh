@@ -30,6 +30,7 @@ usage: ./build.sh VERB [ARGUMENT …]
                         (browsers and runtimes for tests), bench-web (peers);
                         without PART: native wasm py
   build variant NAME    C tests and their libraries: debug, asan, aarch64, s390x
+  amalgamation [FOLDER] the C core as files to copy: dist/isotok.{h,c}, isotok_build.{h,c}
   check                 formatters, linters, types, layers, generated files; < 20 s
   test [NAME …]         all that CI runs, or the named parts and groups (test --list)
   test full [ARG …]     the large matrices
@@ -131,7 +132,7 @@ verb_demo() {
 }
 
 verb_clean() {
-    rm -rf build web/dist py_host/isotok/data/*.wasm py_host/isotok/_native*.so
+    rm -rf build dist web/dist py_host/isotok/data/*.wasm py_host/isotok/_native*.so
     find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 -r rm -rf
     rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
     if [ "${1:-}" = all ]; then rm -rf .venv {web,bench/web,tests/web/*}/node_modules; fi
@@ -143,6 +144,10 @@ main() {
     case $verb in
     setup) with_lock setup ;;
     gen | build | test | demo | clean) "verb_$verb" "$@" ;;
+    amalgamation)
+        with_lock setup
+        end_with tools/amalgamate.py "$@"
+        ;;
     check)
         with_lock setup
         with_lock build_native

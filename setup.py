@@ -13,7 +13,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-FOLDERS = ("core/src", "core/build", "core/platform", "py_host/native")
+FOLDERS = ("core/src", "core/build", "core/platform", "core/parallel", "py_host/native")
 MODULES = ("isotok.wasm", "isotok-build.wasm")
 
 for module in MODULES:
@@ -26,7 +26,7 @@ extension = Extension(
     "isotok._native",
     sources=sorted(str(path) for folder in FOLDERS for path in Path(folder).glob("*.c")),
     depends=sorted(str(path) for folder in FOLDERS for path in Path(folder).glob("*.h")),
-    include_dirs=["core/include", "core/src", "core/build", "core/platform"],
+    include_dirs=["core/include", *FOLDERS[:-1]],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if limited else [],
     extra_compile_args=[*Path("core/cflags.txt").read_text("utf-8").split(), "-g0"],
     py_limited_api=limited,

@@ -25,7 +25,16 @@ from check_tree import tree_files
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 VERSIONS = ROOT / "core/format/versions"
-C_FOLDERS = ("core/src", "core/build", "core/platform", "py_host/native", "tests/c", "tests/fuzz")
+C_FOLDERS = (
+    "core/src",
+    "core/build",
+    "core/platform",
+    "core/parallel",
+    "py_host/native",
+    "tests/c",
+    "tests/fuzz",
+    "examples/c",
+)
 INCLUDES = [
     *[f"-I{name}" for name in ("core/include", *C_FOLDERS)],
     "-isystem",

@@ -30,7 +30,7 @@ class Layer(NamedTuple):
 
 # Lowest first. A module may use itself, its parts (blob: blob_check) and lower layers.
 LAYERS = (
-    Layer("L0", ("base", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
+    Layer("L0", ("exact", "base", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
     Layer("L1", ("utf8", "trie", "cache")),
     Layer("L1 blob", ("blob",)),
     Layer("L2", ("normalize", "pretokenize", "special", "cuts", "lattice", "bpe_queue", "certify")),
@@ -58,6 +58,7 @@ SIMD_HEADERS = {"immintrin.h", "emmintrin.h", "arm_neon.h", "wasm_simd128.h"}
 # What `import isotok` must not load: it is imported when it is needed.
 LATE = (
     "isotok.compile",
+    "isotok.compat",
     "isotok.train",
     "isotok.cli",
     "numpy",
@@ -68,12 +69,26 @@ LATE = (
 )
 # What the objects of the core may take from outside.
 MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp"}
+HEAP_FUNCTIONS = {"malloc", "calloc", "realloc", "free"}  # core/parallel only
 COMPILER_HELPERS = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
 
 MAX_LINES = 600
 PLACES = re.compile(r"(?<![\w.~}*-])/(?:work|root|home|tmp)/\w")
 HOSTS = re.compile(r"\b(?:pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org)")
-TEXT_SUFFIXES = {".c", ".cfg", ".fbs", ".h", ".json", ".md", ".py", ".sh", ".toml", ".ts", ".txt"}
+TEXT_SUFFIXES = {
+    ".c",
+    ".cfg",
+    ".cmake",
+    ".fbs",
+    ".h",
+    ".json",
+    ".md",
+    ".py",
+    ".sh",
+    ".toml",
+    ".ts",
+    ".txt",
+}
 
 
 def layer_of(module: str) -> int | None:
@@ -141,6 +156,11 @@ def check_other_includes() -> Iterator[str]:
                 problem = "includes platform"
             if problem:
                 yield f"core/build/{path.name}:{number}: {problem}"
+    for path in sorted((ROOT / "core/parallel").glob("*.[ch]")):
+        for number, name, quoted in includes(path):
+            problem = None if quoted else _system_problem(name, {*STANDARD_HEADERS, "stdlib.h"})
+            if problem:
+                yield f"core/parallel/{path.name}:{number}: {problem}"
     private = {path.name for path in (ROOT / "core/src").glob("*.h")}
     for path in sorted((ROOT / "py_host/native").glob("*.[ch]")):
         for number, name, quoted in includes(path):
@@ -213,7 +233,7 @@ def symbols(paths: list[Path]) -> list[Symbol]:
 def check_symbols() -> Iterator[str]:
     """Names of our symbols, and nothing from outside but the memory functions."""
     found: dict[str, list[Symbol]] = {}
-    for folder in ("core/src", "core/build", "core/platform"):
+    for folder in ("core/src", "core/build", "core/platform", "core/parallel"):
         paths = objects(folder)
         found[folder] = symbols(paths) if paths else []
         yield from check_no_globals(paths if folder != "core/platform" else [])
@@ -223,7 +243,9 @@ def check_symbols() -> Iterator[str]:
         if symbol.defined and not symbol.name.startswith("isotok_"):
             yield f"{symbol.object}: global symbol {symbol.name} does not begin with isotok_"
     usable = MEMORY_FUNCTIONS | COMPILER_HELPERS
-    for folder in ("core/src", "core/build"):
+    for folder in ("core/src", "core/build", "core/parallel"):
+        if folder == "core/parallel":
+            usable |= HEAP_FUNCTIONS
         usable |= {symbol.name for symbol in found[folder] if symbol.defined}
         for symbol in found[folder]:
             if not symbol.defined and symbol.name not in usable:

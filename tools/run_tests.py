@@ -86,6 +86,11 @@ PARTS: dict[str, list[list[str]]] = {
     "c": [build("variant", "debug"), programs("debug", "test_*")],
     "asan": [build("variant", "asan"), programs("asan", "test_*")],
     "aarch64": [build("variant", "aarch64"), programs("aarch64", "test_*", *emulator("aarch64"))],
+    "amalgamation": [
+        ["./build.sh", "amalgamation"],
+        build("py"),
+        pytest("tests/amalgamation"),
+    ],
     "bigendian": [build("variant", "s390x"), programs("s390x", "bigendian_*", *emulator("s390x"))],
     "vectors": [build("native", "wasm", "py"), pytest("tests/vectors")],
     "py": [build("native", "wasm", "py"), pytest("tests/py")],

@@ -18,6 +18,9 @@ APT_NEEDS=(
     s390x-linux-gnu-gcc:gcc-s390x-linux-gnu
     /usr/s390x-linux-gnu/include/stdint.h:libc6-dev-s390x-cross
     qemu-aarch64-static:qemu-user-static
+    cmake:cmake
+    pkg-config:pkg-config
+    tcc:tcc
 )
 
 missing_packages() {

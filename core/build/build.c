@@ -7,7 +7,7 @@
 #include "write_blob.h"
 #include "write_sentencepiece.h"
 
-typedef enum phase { EMPTY, ARRAYS, SOURCE, CHECKED, FAILED } phase;
+enum phase { EMPTY, ARRAYS, SOURCE, CHECKED, FAILED };
 
 struct isotok_build {
     isotok__work work;
@@ -15,7 +15,7 @@ struct isotok_build {
     isotok__arrays arrays;
     isotok__plan plan;
     isotok__spm_fb spm_fb; /* made when first asked for */
-    phase phase;
+    enum phase phase;
     bool has_spm_fb;
 };
 
@@ -75,7 +75,7 @@ isotok_status isotok_build_init(void *memory, size_t memory_size, isotok_build *
     if (memory_size < MIN_MEMORY) {
         return refuse(out_error, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_BUILD_MEMORY, 1u << 16);
     }
-    isotok_build *build = memory;
+    isotok_build *build = (isotok_build *)memory;
     memset(build, 0, sizeof *build);
     isotok__work_init(&build->work, (uint8_t *)memory + head, memory_size - head);
     isotok__spec_init(&build->spec);
@@ -107,7 +107,7 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
     isotok__work *work;
     isotok_status status;
     static const uint8_t empty = 0;
-    isotok__span source = {size == 0 ? &empty : bytes, size};
+    isotok__span source = {size == 0 ? &empty : (const uint8_t *)bytes, size};
     if (build == NULL || source.data == NULL) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
     }
@@ -218,7 +218,7 @@ isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out,
         build->phase = CHECKED;
     }
     if (status == ISOTOK_OK) {
-        status = write_form(build, form, out, capacity, out_size);
+        status = write_form(build, form, (uint8_t *)out, capacity, out_size);
     }
     if (status == ISOTOK_NEED_OUTPUT) {
         return refuse(out_error, status, ISOTOK_WHAT_BUILD_OUTPUT, *out_size);

@@ -55,7 +55,7 @@ static isotok_status split(isotok__work *work, isotok__span source, uint64_t at,
         (trie_size & 0x3FF) != 0 || source.data[source.size - 1] != 0) {
         return broken(work, at, ISOTOK__NO_INDEX);
     }
-    uint32_t *units = isotok__keep(work, trie_size / 4, 4);
+    uint32_t *units = ISOTOK__KEEP(work, uint32_t, trie_size / 4);
     if (units == NULL) {
         return work->error.status;
     }
@@ -85,12 +85,12 @@ static bool search_init(isotok__work *work, search *s, const isotok__charsmap *c
 {
     size_t n = c->unit_count;
     s->units = c->units;
-    s->first_child = isotok__temp(work, n, 4);
-    s->next_child = isotok__temp(work, n, 4);
-    s->cursor = isotok__temp(work, n, 4);
-    s->stack = isotok__temp(work, n, 4);
-    s->key_bytes = isotok__temp(work, n, 4);
-    s->state = isotok__temp(work, n, 1);
+    s->first_child = ISOTOK__TEMP(work, uint32_t, n);
+    s->next_child = ISOTOK__TEMP(work, uint32_t, n);
+    s->cursor = ISOTOK__TEMP(work, uint32_t, n);
+    s->stack = ISOTOK__TEMP(work, uint32_t, n);
+    s->key_bytes = ISOTOK__TEMP(work, uint32_t, n);
+    s->state = ISOTOK__TEMP(work, uint8_t, n);
     if (work->error.status != ISOTOK_OK) {
         return false;
     }
@@ -185,7 +185,7 @@ static void measure_pool(isotok__span pool, uint32_t space, uint32_t *rest)
 static isotok_status measure_text(isotok__work *work, isotok__charsmap *c, uint64_t at, bool escape)
 {
     size_t mark = isotok__temp_begin(work);
-    uint32_t *rest = isotok__temp(work, c->text.size, 4);
+    uint32_t *rest = ISOTOK__TEMP(work, uint32_t, c->text.size);
     if (rest == NULL) {
         return work->error.status;
     }

@@ -11,8 +11,8 @@
 static bool end_with_nul(isotok__work *work, const isotok__keys *keys, isotok__keys *out)
 {
     uint32_t size = keys->ends[keys->count - 1];
-    uint8_t *text = isotok__temp(work, (size_t)size + keys->count, 1);
-    uint32_t *ends = isotok__temp(work, keys->count, sizeof *ends);
+    uint8_t *text = ISOTOK__TEMP(work, uint8_t, (size_t)size + keys->count);
+    uint32_t *ends = ISOTOK__TEMP(work, uint32_t, keys->count);
     if (text == NULL || ends == NULL) {
         return false;
     }
@@ -23,7 +23,7 @@ static bool end_with_nul(isotok__work *work, const isotok__keys *keys, isotok__k
         text[at++] = 0;
         ends[i] = at;
     }
-    *out = (isotok__keys){.text = text, .ends = ends, .count = keys->count};
+    *out = (isotok__keys){text, ends, keys->count};
     return true;
 }
 

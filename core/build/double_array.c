@@ -105,7 +105,7 @@ static inline uint64_t permuted(const uint64_t bits[4], unsigned w, unsigned c)
 
 static unsigned lowest_bit(uint64_t x)
 {
-    return (unsigned)__builtin_ctzll(x);
+    return isotok__trailing_zeros(x);
 }
 
 /* A base of the block for these labels, or -1. */
@@ -364,8 +364,8 @@ static bool init(builder *b)
     size_t limit = rest / (256 * sizeof(isotok__node) + sizeof(block));
     b->block_limit = (uint32_t)isotok__min(limit, MAX_BLOCKS);
     b->head[LIST_OPEN] = b->head[LIST_HOLES] = ISOTOK__NO_INDEX;
-    b->blocks = isotok__temp(b->work, b->block_limit, sizeof(block));
-    b->nodes = isotok__rest(b->work, &rest);
+    b->blocks = ISOTOK__TEMP(b->work, block, b->block_limit);
+    b->nodes = (isotok__node *)isotok__rest(b->work, &rest);
     if (b->blocks == NULL || !add_block(b)) {
         return false;
     }
@@ -380,9 +380,12 @@ static isotok_status build(isotok__work *work, const isotok__keys *keys, bool ne
 {
     size_t mark = isotok__temp_begin(work);
     size_t level_size = keys->count / 2 + 1;
-    builder b = {.work = work, .keys = keys, .near = near};
-    item *level = isotok__temp(work, level_size, sizeof *level);
-    item *spare = isotok__temp(work, level_size, sizeof *spare);
+    builder b = {0};
+    item *level = ISOTOK__TEMP(work, item, level_size);
+    item *spare = ISOTOK__TEMP(work, item, level_size);
+    b.work = work;
+    b.keys = keys;
+    b.near = near;
     if (level == NULL || spare == NULL || !init(&b) || !expand_all(&b, level, spare)) {
         return work->error.status;
     }
@@ -390,7 +393,7 @@ static isotok_status build(isotok__work *work, const isotok__keys *keys, bool ne
         label_free_slots(&b, i);
     }
     out_trie->slots = b.block_count << 8;
-    out_trie->nodes = isotok__keep(work, out_trie->slots, sizeof *out_trie->nodes);
+    out_trie->nodes = ISOTOK__KEEP(work, isotok__node, out_trie->slots);
     isotok__temp_end(work, mark);
     return work->error.status;
 }

@@ -136,8 +136,8 @@ static isotok_status name_nul_pieces(isotok__work *work, isotok__spec *spec)
         return ISOTOK_OK;
     }
     size_t size = spec->piece_ends[spec->vocab_size - 1] + (size_t)count * NAME_SIZE;
-    uint8_t *text = isotok__keep(work, size, 1);
-    uint32_t *ends = isotok__keep(work, spec->vocab_size, sizeof *ends);
+    uint8_t *text = ISOTOK__KEEP(work, uint8_t, size);
+    uint32_t *ends = ISOTOK__KEEP(work, uint32_t, spec->vocab_size);
     if (text == NULL || ends == NULL) {
         return work->error.status;
     }
@@ -214,18 +214,18 @@ static isotok_status pair_keys(isotok__work *work, const isotok__keys *pieces, i
     size_t mark = isotok__temp_begin(work);
     pair_list list = {0};
     add_all_pairs(&list, pieces);
-    isotok__sort_item *items = isotok__temp(work, list.count, sizeof *items);
-    list.ends = isotok__temp(work, list.count, sizeof *list.ends);
-    list.pool = isotok__temp(work, list.count, 8);
-    uint8_t *text = isotok__keep(work, list.count, 8);
-    uint32_t *ends = isotok__keep(work, list.count, sizeof *ends);
+    isotok__sort_item *items = ISOTOK__TEMP(work, isotok__sort_item, list.count);
+    list.ends = ISOTOK__TEMP(work, uint32_t, list.count);
+    list.pool = (uint8_t *)isotok__temp(work, list.count, 8);
+    uint8_t *text = (uint8_t *)isotok__keep(work, list.count, 8);
+    uint32_t *ends = ISOTOK__KEEP(work, uint32_t, list.count);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
     list.items = items;
     add_all_pairs(&list, pieces);
     isotok_status status = isotok__sort(work, items, list.count, list.pool, list.ends);
-    *out = (isotok__keys){.text = text, .ends = ends, .count = 0};
+    *out = (isotok__keys){text, ends, 0};
     uint32_t end = 0;
     uint32_t last_size = 0;
     for (uint32_t i = 0; i < list.count && status == ISOTOK_OK; i++) {
@@ -288,8 +288,8 @@ static bool all_whole(const isotok__spec *spec)
 static isotok_status make_scores(isotok__work *work, const isotok__spec *spec,
                                  const isotok__plan *plan, isotok__spm_fb *out)
 {
-    int32_t *scores = isotok__keep(work, spec->vocab_size, sizeof *scores);
-    uint8_t *direct = isotok__keep(work, spec->vocab_size, 1);
+    int32_t *scores = ISOTOK__KEEP(work, int32_t, spec->vocab_size);
+    uint8_t *direct = ISOTOK__KEEP(work, uint8_t, spec->vocab_size);
     bool whole = all_whole(spec);
     bool all = true;
     if (scores == NULL || direct == NULL) {

@@ -25,7 +25,7 @@ bool isotok__fb_table(const uint8_t *base, uint64_t size, uint64_t position, iso
     if (vtable < 4 || !is_inside(size, (uint64_t)vtable, 4)) {
         return false;
     }
-    *out = (isotok__fb){.base = base, .size = size, .table = table, .vtable = (uint64_t)vtable};
+    *out = (isotok__fb){base, size, table, (uint64_t)vtable, 0, 0};
     out->vtable_size = load_u16(base + out->vtable);
     out->table_size = load_u16(base + out->vtable + 2);
     return out->vtable_size >= 4 && is_inside(size, out->vtable, out->vtable_size) &&

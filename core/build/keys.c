@@ -83,9 +83,9 @@ static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, s
 {
     uint64_t bytes;
     uint32_t count = count_selected(spec, select, &bytes);
-    uint8_t *pool = isotok__temp(work, (size_t)bytes + 1, 1);
-    uint32_t *ends = isotok__temp(work, spec->vocab_size, sizeof *ends);
-    isotok__sort_item *items = isotok__temp(work, count, sizeof *items);
+    uint8_t *pool = ISOTOK__TEMP(work, uint8_t, (size_t)bytes + 1);
+    uint32_t *ends = ISOTOK__TEMP(work, uint32_t, spec->vocab_size);
+    isotok__sort_item *items = ISOTOK__TEMP(work, isotok__sort_item, count);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
@@ -121,9 +121,9 @@ static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *o
     for (uint32_t i = 0; i < s->count; i++) {
         bytes += s->ends[s->items[i].id] - s->items[i].begin;
     }
-    uint8_t *text = isotok__keep(work, bytes + 1, 1);
-    uint32_t *ends = isotok__keep(work, s->count, sizeof *ends);
-    uint32_t *ids = isotok__keep(work, s->count, sizeof *ids);
+    uint8_t *text = ISOTOK__KEEP(work, uint8_t, bytes + 1);
+    uint32_t *ends = ISOTOK__KEEP(work, uint32_t, s->count);
+    uint32_t *ids = ISOTOK__KEEP(work, uint32_t, s->count);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
@@ -135,7 +135,7 @@ static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *o
         ends[i] = at;
         ids[i] = s->items[i].id;
     }
-    *out_keys = (isotok__keys){.text = text, .ends = ends, .count = s->count};
+    *out_keys = (isotok__keys){text, ends, s->count};
     *out_ids = ids;
     return ISOTOK_OK;
 }

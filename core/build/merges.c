@@ -204,7 +204,7 @@ static void classify_unused(const isotok__spec *spec, isotok__plan *plan)
 isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     size_t mark = isotok__temp_begin(work);
-    merger *m = isotok__temp(work, 1, sizeof *m);
+    merger *m = ISOTOK__TEMP(work, merger, 1);
     if (m == NULL) {
         return work->error.status;
     }

@@ -99,7 +99,7 @@ static bool make_table(isotok__work *work, const isotok__keys *keys, uint64_t *a
     }
     table->mask = slots - 1;
     table->count = 0;
-    table->slots = isotok__temp(work, slots, sizeof *table->slots);
+    table->slots = ISOTOK__TEMP(work, uint64_t, slots);
     if (table->slots == NULL) {
         return false;
     }
@@ -111,7 +111,7 @@ static bool make_table(isotok__work *work, const isotok__keys *keys, uint64_t *a
 isotok_status isotok__plan_pairs(isotok__work *work, isotok__plan *plan)
 {
     size_t mark = isotok__temp_begin(work);
-    uint64_t *ascii = isotok__temp(work, ISOTOK__PAIR_ASCII, sizeof *ascii);
+    uint64_t *ascii = ISOTOK__TEMP(work, uint64_t, ISOTOK__PAIR_ASCII);
     pair_table table;
     if (ascii == NULL) {
         return work->error.status;
@@ -125,7 +125,7 @@ isotok_status isotok__plan_pairs(isotok__work *work, isotok__plan *plan)
         k++;
     }
     plan->pair_words = ISOTOK__PAIR_ASCII + (1u << k);
-    plan->pair_set = isotok__keep(work, plan->pair_words, sizeof *plan->pair_set);
+    plan->pair_set = ISOTOK__KEEP(work, uint64_t, plan->pair_words);
     if (plan->pair_set == NULL) {
         return work->error.status;
     }

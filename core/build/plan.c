@@ -45,7 +45,7 @@ static isotok_status plan_start_set(isotok__work *work, isotok__plan *plan)
     if (plan->charsmap.units == NULL && plan->user_trie.nodes == NULL) {
         return ISOTOK_OK;
     }
-    plan->start_set = isotok__keep(work, ISOTOK__START_WORDS, sizeof *plan->start_set);
+    plan->start_set = ISOTOK__KEEP(work, uint64_t, ISOTOK__START_WORDS);
     if (plan->start_set != NULL) {
         isotok__start_set(&plan->charsmap, &plan->user_trie, plan->start_set);
     }
@@ -57,7 +57,7 @@ static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec,
     if (!spec->byte_fallback) {
         return ISOTOK_OK;
     }
-    plan->byte_ids = isotok__keep(work, 256, sizeof *plan->byte_ids);
+    plan->byte_ids = ISOTOK__KEEP(work, uint32_t, 256);
     for (uint32_t id = 0; plan->byte_ids != NULL && id < spec->vocab_size; id++) {
         if (spec->types[id] == ISOTOK_BYTE) {
             plan->byte_ids[isotok__byte_of_piece(isotok__piece(spec, id))] = id;
@@ -66,16 +66,18 @@ static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec,
     return work->error.status;
 }
 
+typedef struct isotok__operation operation;
+
 static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
 {
     uint32_t charsmap = plan->charsmap.units != NULL;
-    plan->operations[0] = (struct isotok__operation){
-        NORMALIZE_SENTENCEPIECE, spec->normalizer_flags & ISOTOK__NORM_ALL, charsmap, 0};
-    plan->operations[1] = (struct isotok__operation){
+    plan->operations[0] = (operation){NORMALIZE_SENTENCEPIECE,
+                                      spec->normalizer_flags & ISOTOK__NORM_ALL, charsmap, 0};
+    plan->operations[1] = (operation){
         DECODE_SENTENCEPIECE,
         spec->normalizer_flags & (ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES), 0, 0};
-    plan->operations[2] = (struct isotok__operation){
-        DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0};
+    plan->operations[2] =
+        (operation){DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0};
 }
 
 /* The bits that the spec alone decides. */

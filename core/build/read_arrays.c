@@ -68,20 +68,20 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
         return fail_field(work, field);
     }
     if (bytes != NULL) {
-        *bytes = (isotok__span){data, count};
+        *bytes = (isotok__span){(const uint8_t *)data, count};
         return ISOTOK_OK;
     }
     switch (field) {
     case ISOTOK_FIELD_PIECE_SIZES:
-        arrays->piece_sizes = data;
+        arrays->piece_sizes = (const uint8_t *)data;
         arrays->piece_count = count;
         return ISOTOK_OK;
     case ISOTOK_FIELD_SCORES:
-        arrays->scores = data;
+        arrays->scores = (const uint8_t *)data;
         arrays->score_count = count;
         return ISOTOK_OK;
     case ISOTOK_FIELD_TYPES:
-        arrays->types = data;
+        arrays->types = (const uint8_t *)data;
         arrays->type_count = count;
         return ISOTOK_OK;
     default: return set_number(work, spec, field, data, count);
@@ -118,9 +118,9 @@ isotok_status isotok__arrays_finish(isotok__work *work, const isotok__arrays *ar
     }
     spec->vocab_size = (uint32_t)v;
     spec->piece_text = arrays->piece_text.data;
-    spec->piece_ends = isotok__keep(work, v, sizeof *spec->piece_ends);
-    spec->scores = isotok__keep(work, v, sizeof *spec->scores);
-    spec->types = isotok__keep(work, v, sizeof *spec->types);
+    spec->piece_ends = ISOTOK__KEEP(work, uint32_t, v);
+    spec->scores = ISOTOK__KEEP(work, float, v);
+    spec->types = ISOTOK__KEEP(work, uint8_t, v);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }

@@ -24,7 +24,7 @@ static isotok_status check_features(isotok__work *work, uint64_t features)
     uint64_t unknown = features & ~ISOTOK__FEATURES_KNOWN;
     if (unknown != 0) {
         return isotok__build_fail(work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
-                                  (uint32_t)__builtin_ctzll(unknown), ISOTOK__HEADER_FEATURES);
+                                  isotok__trailing_zeros(unknown), ISOTOK__HEADER_FEATURES);
     }
     return ISOTOK_OK;
 }
@@ -144,9 +144,9 @@ static isotok_status take_pieces(const buffer *b, isotok__spec *spec)
         }
     }
     spec->piece_text = in[0].data;
-    spec->piece_ends = isotok__keep(b->work, v, sizeof *spec->piece_ends);
-    spec->scores = isotok__keep(b->work, v, sizeof *spec->scores);
-    spec->types = isotok__keep(b->work, v, sizeof *spec->types);
+    spec->piece_ends = ISOTOK__KEEP(b->work, uint32_t, v);
+    spec->scores = ISOTOK__KEEP(b->work, float, v);
+    spec->types = ISOTOK__KEEP(b->work, uint8_t, v);
     if (b->work->error.status != ISOTOK_OK) {
         return b->work->error.status;
     }
@@ -169,7 +169,7 @@ static isotok_status take_charsmap(const buffer *b, uint32_t units_field, uint32
         return status;
     }
     uint32_t bytes = units.count * 4;
-    uint8_t *joined = isotok__keep(b->work, 4 + (size_t)bytes + text.count, 1);
+    uint8_t *joined = ISOTOK__KEEP(b->work, uint8_t, 4 + (size_t)bytes + text.count);
     if (joined == NULL) {
         return b->work->error.status;
     }
@@ -239,9 +239,10 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
 
 isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok__span source)
 {
-    buffer b = {.work = work};
+    buffer b = {0};
     isotok__fb_vector surface;
     isotok_status status = check_header(work, source);
+    b.work = work;
     if (status == ISOTOK_OK) {
         status = open_buffer(&b, source);
     }

@@ -177,11 +177,11 @@ static isotok_status allocate(reader *r)
 {
     isotok__work *work = r->work;
     isotok__spec *spec = r->spec;
-    r->text = isotok__keep(work, (size_t)r->text_size + 1, 1);
-    spec->piece_ends = isotok__keep(work, r->count, sizeof *spec->piece_ends);
-    spec->scores = isotok__keep(work, r->count, sizeof *spec->scores);
-    spec->types = isotok__keep(work, r->count, sizeof *spec->types);
-    r->piece_at = isotok__keep(work, r->count, sizeof *r->piece_at);
+    r->text = ISOTOK__KEEP(work, uint8_t, (size_t)r->text_size + 1);
+    spec->piece_ends = ISOTOK__KEEP(work, uint32_t, r->count);
+    spec->scores = ISOTOK__KEEP(work, float, r->count);
+    spec->types = ISOTOK__KEEP(work, uint8_t, r->count);
+    r->piece_at = ISOTOK__KEEP(work, uint32_t, r->count);
     spec->piece_text = r->text;
     spec->piece_at = r->piece_at;
     spec->vocab_size = r->count;
@@ -191,7 +191,10 @@ static isotok_status allocate(reader *r)
 isotok_status isotok__read_sentencepiece(isotok__work *work, isotok__spec *spec,
                                          isotok__span source)
 {
-    reader r = {.work = work, .spec = spec, .origin = source.data};
+    reader r = {0};
+    r.work = work;
+    r.spec = spec;
+    r.origin = source.data;
     if (source.size > ISOTOK__MAX_SOURCE) {
         return isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_PROTOBUF, ISOTOK__NO_INDEX,
                                   0);

@@ -146,11 +146,11 @@ static isotok_status take_pieces(const reader *r)
     if (status != ISOTOK_OK) {
         return status;
     }
-    uint8_t *text = isotok__keep(work, (size_t)size + 1, 1);
-    uint32_t *piece_at = isotok__keep(work, v, sizeof *piece_at);
-    spec->piece_ends = isotok__keep(work, v, sizeof *spec->piece_ends);
-    spec->scores = isotok__keep(work, v, sizeof *spec->scores);
-    spec->types = isotok__keep(work, v, sizeof *spec->types);
+    uint8_t *text = ISOTOK__KEEP(work, uint8_t, (size_t)size + 1);
+    uint32_t *piece_at = ISOTOK__KEEP(work, uint32_t, v);
+    spec->piece_ends = ISOTOK__KEEP(work, uint32_t, v);
+    spec->scores = ISOTOK__KEEP(work, float, v);
+    spec->types = ISOTOK__KEEP(work, uint8_t, v);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
@@ -221,8 +221,10 @@ static isotok_status take_surface(const reader *r)
 
 isotok_status isotok__read_spm_fb(isotok__work *work, isotok__spec *spec, isotok__span source)
 {
-    reader r = {.work = work, .spec = spec};
+    reader r = {0};
     isotok_status status;
+    r.work = work;
+    r.spec = spec;
     r.fb.size = source.size;
     if (source.size > ISOTOK__MAX_SOURCE) {
         return isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_SPM_FB, ISOTOK__NO_INDEX,

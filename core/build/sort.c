@@ -16,6 +16,13 @@ typedef struct sorter {
     uint32_t run_count;
 } sorter;
 
+static uint64_t load_big_endian(const uint8_t *p)
+{
+    return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 |
+           (uint64_t)p[3] << 32 | (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 |
+           (uint64_t)p[6] << 8 | p[7];
+}
+
 /* Eight bytes of the item's string from `depth` on, NUL-padded, big-endian. */
 static uint64_t number_at(const sorter *s, const isotok__sort_item *item, uint32_t depth)
 {
@@ -23,7 +30,7 @@ static uint64_t number_at(const sorter *s, const isotok__sort_item *item, uint32
     uint32_t size = s->ends[item->id] - item->begin - depth;
     uint64_t number = 0;
     if (size >= 8) {
-        return __builtin_bswap64(isotok__load_u64(text));
+        return load_big_endian(text);
     }
     for (uint32_t i = 0; i < size; i++) {
         number |= (uint64_t)text[i] << (56 - 8 * i);
@@ -115,9 +122,12 @@ isotok_status isotok__sort(isotok__work *work, isotok__sort_item *items, uint32_
                            const uint8_t *pool, const uint32_t *ends)
 {
     size_t mark = isotok__temp_begin(work);
-    sorter s = {.items = items, .pool = pool, .ends = ends};
-    s.spare = isotok__temp(work, count, sizeof *s.spare);
-    s.runs = isotok__temp(work, count / 2 + 1, sizeof *s.runs);
+    sorter s = {0};
+    s.items = items;
+    s.pool = pool;
+    s.ends = ends;
+    s.spare = ISOTOK__TEMP(work, isotok__sort_item, count);
+    s.runs = ISOTOK__TEMP(work, run, count / 2 + 1);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }

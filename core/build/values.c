@@ -91,9 +91,9 @@ static isotok_status make_ranks(isotok__work *work, const isotok__spec *spec, is
 {
     size_t mark = isotok__temp_begin(work);
     uint32_t count = plan->keys.count;
-    rank_item *items = isotok__temp(work, count, sizeof *items);
-    rank_item *spare = isotok__temp(work, count, sizeof *spare);
-    uint32_t *counts = isotok__temp(work, 2048, sizeof *counts);
+    rank_item *items = ISOTOK__TEMP(work, rank_item, count);
+    rank_item *spare = ISOTOK__TEMP(work, rank_item, count);
+    uint32_t *counts = ISOTOK__TEMP(work, uint32_t, 2048);
     if (work->error.status != ISOTOK_OK) {
         return work->error.status;
     }
@@ -175,7 +175,7 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
 {
     size_t mark = isotok__temp_begin(work);
     uint32_t none = ISOTOK_VALUE_NONE;
-    uint32_t *values = isotok__temp(work, plan->keys.count, sizeof *values);
+    uint32_t *values = ISOTOK__TEMP(work, uint32_t, plan->keys.count);
     isotok_status status = work->error.status;
     if (status != ISOTOK_OK) {
         return status;
@@ -191,7 +191,7 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
         status = isotok__double_array_build(work, &plan->keys, &plan->trie);
     }
     if (status == ISOTOK_OK) {
-        plan->trie_ids = isotok__keep(work, plan->trie.slots, sizeof *plan->trie_ids);
+        plan->trie_ids = ISOTOK__KEEP(work, uint32_t, plan->trie.slots);
         status = work->error.status;
     }
     if (status == ISOTOK_OK) {

@@ -4,7 +4,7 @@
 void isotok__work_init(isotok__work *work, void *memory, size_t size)
 {
     memset(work, 0, sizeof *work);
-    work->memory = memory;
+    work->memory = (uint8_t *)memory;
     work->size = size & ~(size_t)(ISOTOK_ALIGN - 1);
     work->back = work->size;
     work->error.size = sizeof work->error;

@@ -22,6 +22,11 @@ typedef struct isotok__work {
     isotok_error error;
 } isotok__work;
 
+static inline size_t isotok__align_up(size_t size, size_t alignment)
+{
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
 void isotok__work_init(isotok__work *work, void *memory, size_t size);
 
 /* Memory for `count` elements that live as long as the build; NULL (with the error set)
@@ -40,6 +45,10 @@ static inline void isotok__temp_end(isotok__work *work, size_t mark)
 {
     work->back = mark;
 }
+
+/* The same, typed. */
+#define ISOTOK__KEEP(work, type, count) ((type *)isotok__keep((work), (count), sizeof(type)))
+#define ISOTOK__TEMP(work, type, count) ((type *)isotok__temp((work), (count), sizeof(type)))
 
 /* All that is left, for a thing whose size shows only while it grows: write to it, then
  * isotok__keep exactly as many bytes as were used (it starts at the same address). */

@@ -68,7 +68,7 @@ static void blob_sections(const isotok__spec *spec, const isotok__plan *plan, is
 static isotok_status packed_sections(isotok__work *work, const isotok__spec *spec,
                                      isotok__section *s)
 {
-    uint16_t *sizes = isotok__temp(work, spec->vocab_size, sizeof *sizes);
+    uint16_t *sizes = ISOTOK__TEMP(work, uint16_t, spec->vocab_size);
     if (sizes == NULL) {
         return work->error.status;
     }

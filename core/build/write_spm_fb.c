@@ -34,7 +34,7 @@ static void put(writer *w, const void *data, size_t size)
 /* Zeros until `ahead` bytes from here a multiple of `alignment` is reached. */
 static void pad(writer *w, uint32_t ahead, uint32_t alignment)
 {
-    static const uint8_t zeros[8];
+    static const uint8_t zeros[8] = {0};
     put(w, zeros, (size_t)((0 - (w->at + ahead)) & (alignment - 1)));
 }
 
@@ -44,7 +44,7 @@ static void pad(writer *w, uint32_t ahead, uint32_t alignment)
 static uint64_t put_table(writer *w, uint32_t fields, uint32_t table_size)
 {
     uint16_t vtable[2 + SPM_FB_FIELDS] = {0};
-    static const uint8_t zeros[ROOT_TABLE_SIZE];
+    static const uint8_t zeros[ROOT_TABLE_SIZE] = {0};
     uint32_t vtable_size = 2 * (2 + fields);
     vtable[0] = (uint16_t)vtable_size;
     vtable[1] = (uint16_t)table_size;
@@ -167,7 +167,7 @@ static void put_pieces(writer *w, uint64_t root, const isotok__spm_fb *model)
 isotok_status isotok__spm_fb_write(isotok__work *work, const isotok__spm_fb *model, uint8_t *out,
                                    size_t capacity, size_t *out_size)
 {
-    writer w = {.out = out, .capacity = capacity, .at = 4};
+    writer w = {out, capacity, 4};
     uint64_t root = put_table(&w, SPM_FB_FIELDS, ROOT_TABLE_SIZE);
     store_u32(&w, 0, (uint32_t)root);
     put_scalars(&w, root, model);

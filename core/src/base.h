@@ -8,33 +8,36 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "exact.h"
 #include "isotok.h"
 
-#if defined(ISOTOK_DEBUG)
+/* The compiler knows what gcc and clang know. ISOTOK_PORTABLE: standard C alone, for tests. */
+#if defined(__GNUC__) && !defined(ISOTOK_PORTABLE)
+#define ISOTOK_GNU
+#endif
+
+#if defined(ISOTOK_DEBUG) && defined(ISOTOK_GNU)
 #define ISOTOK_ASSERT(condition) ((condition) ? (void)0 : __builtin_trap())
 #else
 #define ISOTOK_ASSERT(condition) ((void)0)
 #endif
 
-#if defined(__GNUC__)
+#if defined(ISOTOK_GNU)
 #define ISOTOK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ISOTOK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define ISOTOK_NOINLINE __attribute__((noinline))
 #define ISOTOK_INLINE static inline __attribute__((always_inline))
+#define ISOTOK_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define ISOTOK_LIKELY(x) (x)
 #define ISOTOK_UNLIKELY(x) (x)
 #define ISOTOK_NOINLINE
 #define ISOTOK_INLINE static inline
+#define ISOTOK_PREFETCH(address) ((void)(address))
 #endif
 
 /* Blob and memory alignment, in bytes. */
 #define ISOTOK_ALIGN 64u
-
-static inline size_t isotok__align_up(size_t size, size_t alignment)
-{
-    return (size + alignment - 1) & ~(alignment - 1);
-}
 
 static inline bool isotok__is_aligned(const void *p, size_t alignment)
 {
@@ -54,6 +57,24 @@ static inline uint64_t isotok__load_u64(const uint8_t *p)
     memcpy(&v, p, 8);
     return v;
 }
+
+/* Zero bits below the lowest one of x, which is not 0. */
+static inline uint32_t isotok__trailing_zeros(uint64_t x)
+#if defined(ISOTOK_GNU)
+{
+    return (uint32_t)__builtin_ctzll(x);
+}
+#else
+{
+    uint32_t count = 0, step;
+    for (step = 32; step > 0; step >>= 1) {
+        if (x & (((uint64_t)1 << step) - 1)) continue;
+        x >>= step;
+        count += step;
+    }
+    return count;
+}
+#endif
 
 static inline size_t isotok__min(size_t a, size_t b)
 {

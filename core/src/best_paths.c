@@ -214,7 +214,7 @@ bool isotok__paths_begin(struct isotok__paths *s, const isotok_model *model, con
 {
     const uint64_t first_size = ((uint64_t)size + 2) * sizeof(uint32_t);
     const uint32_t least = size + 2 > 4096 ? size + 2 : 4096; /* a path must fit */
-    uint32_t *first = memory_size >= first_size ? memory : NULL;
+    uint32_t *first = memory_size >= first_size ? (uint32_t *)memory : NULL;
     uint64_t edges, fixed;
     memset(s, 0, sizeof *s);
     s->model = model;
@@ -232,7 +232,7 @@ bool isotok__paths_begin(struct isotok__paths *s, const isotok_model *model, con
         s->capacity = (uint32_t)((memory_size - fixed) / EACH);
     if (s->capacity < least) s->capacity = least;
     *out_need = more_memory(s, fixed);
-    lay_out(s, memory, edges);
+    lay_out(s, (uint8_t *)memory, edges);
     fill_nodes(s);
     score_nodes(s);
     restart(s);

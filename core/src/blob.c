@@ -51,7 +51,7 @@ static isotok_status check_header(const uint8_t *data, size_t size, isotok_error
     unknown = features & ~ISOTOK__FEATURES_KNOWN;
     if (unknown != 0)
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
-                            (uint32_t)__builtin_ctzll(unknown), ISOTOK__HEADER_FEATURES, 0);
+                            isotok__trailing_zeros(unknown), ISOTOK__HEADER_FEATURES, 0);
     if (features & ISOTOK_FEATURE(PACKED))
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_PACKED, ISOTOK__FEATURE_PACKED,
                             ISOTOK__HEADER_FEATURES, 0);
@@ -218,7 +218,7 @@ static void set_derived(struct isotok_model *model)
     model->wide = b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
                   (model->features & ISOTOK_FEATURE(WIDE)) != 0;
     model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0;
-    model->pair_shift = 32u - 6u - (uint32_t)__builtin_ctz(words);
+    model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
     if (b->algorithm == ISOTOK_BPE)
         for (i = 0; i < b->vocab_size; i++) model->unused_count += b->types[i] == ISOTOK_UNUSED;
     longest = isotok__longest_run(b->charsmap_text, b->charsmap_text_count, 1, longest);

@@ -246,7 +246,7 @@ void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t
     while (p < size) {
         uint32_t count = 0, i;
         if (ISOTOK_LIKELY(cache->bypass == 0))
-            count = isotok__first_queries(model, cache, text + p, size - p, false, queries);
+            count = isotok__first_queries(model, cache, text + p, size - p, queries);
         for (i = 0; i < count; i++) {
             look_up(model, text + p, &queries[i], work, cache, tokens);
             p += queries[i].size;

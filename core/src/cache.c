@@ -31,7 +31,9 @@ bool isotok__cache_missed_before(const struct isotok__cache_place *place)
 
 void isotok__cache_end_period(struct isotok__cache *cache)
 {
-    if (cache->period_hits < LEAST_HITS + cache->period_made) {
+    if (cache->period_bytes < cache->least_bytes) {
+        cache->bypass = FIRST_BYPASS; /* other text may follow soon */
+    } else if (cache->period_hits < LEAST_HITS + cache->period_made) {
         uint32_t doublings =
             cache->bad_periods < MOST_DOUBLINGS ? cache->bad_periods : MOST_DOUBLINGS;
         cache->bypass = FIRST_BYPASS << doublings;
@@ -41,5 +43,5 @@ void isotok__cache_end_period(struct isotok__cache *cache)
     }
     cache->probes += cache->period_probes;
     cache->hits += cache->period_hits;
-    cache->period_probes = cache->period_hits = cache->period_made = 0;
+    cache->period_probes = cache->period_hits = cache->period_made = cache->period_bytes = 0;
 }

@@ -31,6 +31,8 @@ struct isotok__cache {
     uint32_t count;                      /* entries */
     uint32_t shift;                      /* 64 - log2(sets) */
     uint32_t period_probes, period_hits; /* of the running period */
+    uint32_t period_bytes;               /* looked up; where single characters do not pay */
+    uint32_t least_bytes;                /* of a period, else the next text goes without */
     uint32_t period_made;                /* entries, where that is more work than a miss */
     uint32_t bad_periods;                /* in a row */
     uint32_t bypass;                     /* bytes still to go without look-ups */

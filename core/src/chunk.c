@@ -8,7 +8,7 @@ ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
     const uint64_t x = isotok__load_u64(text), low = x & ~high;
     const uint64_t from_a = low + (0x80 - 'a') * ones, past_z = low + (0x7F - 'z') * ones;
     const uint64_t other = ~(from_a & ~past_z & ~x) & high;
-    return other != 0 ? (uint32_t)__builtin_ctzll(other) >> 3 : 8;
+    return other != 0 ? isotok__trailing_zeros(other) >> 3 : 8;
 }
 
 ISOTOK_INLINE uint32_t first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size)
@@ -45,19 +45,16 @@ uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uin
 }
 
 uint32_t isotok__first_queries(const isotok_model *model, const struct isotok__cache *cache,
-                               const uint8_t *text, uint32_t size, bool no_wide,
-                               struct isotok__cache_query *out)
+                               const uint8_t *text, uint32_t size, struct isotok__cache_query *out)
 {
     uint32_t p = 0, i;
-    for (i = 0;
-         i < ISOTOK__CACHE_BATCH && p < size && !(no_wide && isotok__is_wide(model, text + p));
-         i++) {
+    for (i = 0; i < ISOTOK__CACHE_BATCH && p < size; i++) {
         const uint32_t n = first_chunk(model, text + p, size - p);
         if (n > ISOTOK__CACHE_KEY) break;
         out[i].key = isotok__cache_key(text + p, n);
         out[i].place = isotok__cache_place(cache, &out[i].key);
         out[i].size = n;
-        __builtin_prefetch(out[i].place.set);
+        ISOTOK_PREFETCH(out[i].place.set);
         p += n;
     }
     return i;

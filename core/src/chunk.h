@@ -10,28 +10,19 @@
 /* Bytes readable after the text: a look-ahead never ends at its end. */
 #define ISOTOK__CHUNK_PADDING 24u
 
-/* Whether a chunk at `text` is one of a script that is not looked up; a space before it does not
- * count. The padding is readable. */
-ISOTOK_INLINE bool isotok__is_wide(const isotok_model *model, const uint8_t *text)
-{
-    if (model->space_size == 1) return text[text[0] == 0x20] >= 0xE0;
-    return text[memcmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0] >= 0xE0;
-}
-
 /* Bytes of the first chunk of text[0..size), size > 0. */
 uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size);
 
 /* Emission will ask for the ids of an entry's first tokens. */
 ISOTOK_INLINE void isotok__prefetch_ids(const isotok_model *model, const uint32_t *tokens)
 {
-    __builtin_prefetch(&model->blob.trie_ids[tokens[0] >> 8]);
-    __builtin_prefetch(&model->blob.trie_ids[tokens[1] >> 8]);
+    ISOTOK_PREFETCH(&model->blob.trie_ids[tokens[0] >> 8]);
+    ISOTOK_PREFETCH(&model->blob.trie_ids[tokens[1] >> 8]);
 }
 
 /* The first chunks of text[0..size), as far as they are short enough for the cache, at most
- * ISOTOK__CACHE_BATCH of them, in front of the first wide one if `no_wide`. Returns how many. */
+ * ISOTOK__CACHE_BATCH of them. Returns how many. */
 uint32_t isotok__first_queries(const isotok_model *model, const struct isotok__cache *cache,
-                               const uint8_t *text, uint32_t size, bool no_wide,
-                               struct isotok__cache_query *out);
+                               const uint8_t *text, uint32_t size, struct isotok__cache_query *out);
 
 #endif

@@ -176,7 +176,7 @@ struct piece_source {
 static bool next_piece(const isotok_session *s, const void *source, size_t index,
                        struct token *token)
 {
-    const struct piece_source *piece = source;
+    const struct piece_source *piece = (const struct piece_source *)source;
     uint32_t id = isotok_piece_find(s->model, piece->text, piece->size);
     (void)index;
     token->text = piece->text;
@@ -186,52 +186,48 @@ static bool next_piece(const isotok_session *s, const void *source, size_t index
     return true;
 }
 
-/* Whether one of the eight bytes at `text` is 0xE2, with which U+2581 begins. */
-ISOTOK_INLINE bool has_e2(uint64_t word)
+/* Marks the bytes of a word that are 0xE2, with which U+2581 begins; those behind the first may
+ * be wrong. */
+ISOTOK_INLINE uint64_t mark_e2(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101u, x = word ^ 0xE2 * ones;
-    return ((x - ones) & ~x & ones << 7) != 0;
+    return (x - ones) & ~x & ones << 7;
 }
 
-/* Copies a text without 0xE2; false, and then `to` is garbage, if there is one. */
+#define COPY 16u /* bytes that are copied whatever the size */
+
+/* Copies a text without 0xE2 of at most COPY bytes, which are readable and writable; false if there
+ * is one. */
 ISOTOK_INLINE bool copy_plain(uint8_t *to, const uint8_t *text, uint32_t size)
 {
-    uint64_t word;
-    uint32_t i;
-    bool plain = true;
-    if (size >= 8) {
-        for (i = 0; i + 8 < size; i += 8) {
-            word = isotok__load_u64(text + i);
-            plain &= !has_e2(word);
-            memcpy(to + i, &word, 8);
-        }
-        word = isotok__load_u64(text + size - 8);
-        memcpy(to + size - 8, &word, 8);
-        return plain && !has_e2(word);
-    }
-    for (i = 0; i < size; i++) {
-        plain &= text[i] != 0xE2;
-        to[i] = text[i];
-    }
-    return plain;
+    const uint64_t low = isotok__load_u64(text), high = isotok__load_u64(text + 8);
+    const uint64_t marks = mark_e2(low), more = mark_e2(high);
+    memcpy(to, &low, 8);
+    memcpy(to + 8, &high, 8);
+    if (ISOTOK_LIKELY((marks | more) == 0)) return true;
+    return (marks != 0 ? isotok__trailing_zeros(marks) : 64 + isotok__trailing_zeros(more)) / 8 >=
+           size;
 }
 
 /* Decodes pieces that have no other U+2581 than one in front, the usual ones, as far as they
  * come and fit; nothing is pending. */
 static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t *ids, size_t count,
-                         size_t *consumed, struct sink *sink)
+                                         size_t *consumed, struct sink *sink)
 {
     const struct isotok__blob *b = &s->model->blob;
+    const uint8_t *last; /* text of which COPY + 3 bytes are readable */
+    if (b->piece_text_count < COPY + 3) return;
+    last = b->piece_text + (b->piece_text_count - COPY - 3);
     for (; *consumed < count; ++*consumed) {
         const uint32_t id = ids[*consumed];
         const uint8_t *text;
         uint8_t *to = sink->out + sink->count;
         uint32_t size, space;
-        if (id >= b->vocab_size || (b->types[id] != ISOTOK_NORMAL)) return;
+        if (id >= b->vocab_size || b->types[id] != ISOTOK_NORMAL) return;
         text = isotok__piece_text(s->model, id, &size);
-        if (sink->capacity - sink->count < size) return;
+        if (size > COPY || sink->capacity - sink->count <= COPY || text > last) return;
         space = size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
-        if (space) *to = 0x20;
+        *to = 0x20; /* or the first byte follows */
         if (!copy_plain(to + space, text + 3 * space, size - 3 * space)) return;
         sink->count += size - 2 * space;
     }
@@ -249,7 +245,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
         if (next == next_id && d->wrote && d->bytes_count == 0) {
             d->at_start = 0;
-            decode_usual(s, source, count, consumed, sink);
+            decode_usual(s, (const uint32_t *)source, count, consumed, sink);
         }
         if (*consumed == count) {
             if (last && settle_bytes(d, true)) continue;

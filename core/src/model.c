@@ -58,6 +58,7 @@ isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t ver
                                 size_t memory_size, const isotok_model **out_model,
                                 isotok_error *error)
 {
+    struct isotok_model *model;
     isotok_status status;
     if (blob == NULL || memory == NULL || out_model == NULL)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
@@ -66,8 +67,9 @@ isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t ver
     if (memory_size < sizeof(struct isotok_model) || !isotok__is_aligned(memory, 8))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_MODEL_MEMORY, 0, 0,
                             sizeof(struct isotok_model));
-    status = isotok__blob_open(blob, blob_size, verify, memory, error);
-    *out_model = status == ISOTOK_OK ? memory : NULL;
+    model = (struct isotok_model *)memory;
+    status = isotok__blob_open((const uint8_t *)blob, blob_size, verify, model, error);
+    *out_model = status == ISOTOK_OK ? model : NULL;
     return status;
 }
 

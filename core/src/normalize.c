@@ -164,8 +164,6 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
     }
 }
 
-typedef uint8_t block __attribute__((vector_size(16)));
-
 /* Whether a rule applies at text[0..size). Kana and letters start many keys (with a mark behind
  * them) but are rarely followed by the rest of one. */
 ISOTOK_INLINE bool rule_applies(const struct isotok__rules *rules, const uint8_t *text, size_t size)
@@ -225,6 +223,7 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
     return p;
 }
 
+#if defined(ISOTOK_GNU)
 typedef uint8_t block __attribute__((vector_size(16)));
 
 /* Index of the first byte of `b` that is not 0; 16 if all are. */
@@ -232,25 +231,43 @@ static uint32_t first_set(block b)
 {
     uint64_t half[2];
     memcpy(half, &b, 16);
-    if (half[0] != 0) return (uint32_t)__builtin_ctzll(half[0]) >> 3;
-    if (half[1] != 0) return 8 + ((uint32_t)__builtin_ctzll(half[1]) >> 3);
+    if (half[0] != 0) return isotok__trailing_zeros(half[0]) >> 3;
+    if (half[1] != 0) return 8 + (isotok__trailing_zeros(half[1]) >> 3);
     return 16;
 }
 
-/* Bytes of the block at text[position] that need a rule, or are a space after a space. */
-static block bytes_to_stop_at(const struct isotok__rules *rules, const uint8_t *text,
-                              size_t position, block b, bool collapse)
+/* How many of the 16 bytes at text[position], from the first on, need no rule and are no space
+ * after a space. */
+ISOTOK_INLINE uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text,
+                                 size_t position, bool collapse)
 {
-    block stop = (block)((b < 0x20) | (b > 0x7E));
+    block b, stop;
     uint32_t i;
+    memcpy(&b, text + position, 16);
+    stop = (block)((b < 0x20) | (b > 0x7E));
     for (i = 0; i < rules->hard_count; i++) stop |= (block)(b == rules->hard_printable[i]);
     if (collapse) {
         block before;
         memcpy(&before, text + position - 1, 16);
         stop |= (block)(b == 0x20) & (block)(before == 0x20);
     }
-    return stop;
+    return first_set(stop);
 }
+#else
+static uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text, size_t position,
+                          bool collapse)
+{
+    uint32_t i, k;
+    for (i = 0; i < 16; i++) {
+        const uint8_t c = text[position + i];
+        if (c < 0x20 || c > 0x7E) return i;
+        if (collapse && c == 0x20 && text[position + i - 1] == 0x20) return i;
+        for (k = 0; k < rules->hard_count; k++)
+            if (c == rules->hard_printable[k]) return i;
+    }
+    return 16;
+}
+#endif
 
 /* Copies printable ASCII from text[position..size) that needs no rule and no space handling,
  * up to 16 bytes at a time; returns the new position. text[position - 1] is a byte that
@@ -262,12 +279,10 @@ static size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, siz
     const bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
     uint32_t count = 16, i;
     while (count == 16 && size - position > 16 && w->capacity - w->size >= 16) {
-        block b;
-        memcpy(&b, text + position, 16);
-        count = first_set(bytes_to_stop_at(rules, text, position, b, collapse));
+        count = plain_run(rules, text, position, collapse);
         if (count > 0 && (uint8_t)(text[position + count] - 1) >= 0x7F) count--;
         if (count == 0) break;
-        memcpy(w->text + w->size, &b, 16);
+        memcpy(w->text + w->size, text + position, 16);
         if (w->map != NULL)
             for (i = 0; i < 16; i++)
                 w->map[w->size + i] = (uint32_t)(n->consumed - w->map_base) + i;

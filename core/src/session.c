@@ -19,6 +19,8 @@ static void *carve(struct carver *c, uint64_t count, uint64_t element)
     return result;
 }
 
+#define CARVE(carver, type, count) ((type *)carve((carver), (count), sizeof(type)))
+
 static uint32_t splits_size(const struct isotok_model *model)
 {
     uint32_t size = 4;
@@ -37,12 +39,12 @@ static uint32_t masses_size(const struct isotok_model *model)
 
 static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint32_t splits)
 {
-    s->bpe.symbols = carve(c, n, sizeof(struct isotok__symbol));
+    s->bpe.symbols = CARVE(c, struct isotok__symbol, n);
     s->bpe.queue.capacity = (uint32_t)isotok__queue_entries(n);
-    s->bpe.queue.entries = carve(c, isotok__queue_entries(n), sizeof(uint64_t));
-    s->bpe.queue.lists = carve(c, ISOTOK__QUEUE_LISTS, sizeof(struct isotok__queue_list));
-    s->bpe.queue.order = carve(c, ISOTOK__QUEUE_LISTS / 2 + 2, sizeof(uint32_t));
-    s->bpe.splits = carve(c, (size_t)splits * 2, sizeof(uint32_t));
+    s->bpe.queue.entries = CARVE(c, uint64_t, isotok__queue_entries(n));
+    s->bpe.queue.lists = CARVE(c, struct isotok__queue_list, ISOTOK__QUEUE_LISTS);
+    s->bpe.queue.order = CARVE(c, uint32_t, ISOTOK__QUEUE_LISTS / 2 + 2);
+    s->bpe.splits = CARVE(c, uint32_t, (size_t)splits * 2);
     s->bpe.splits_mask = splits ? splits - 1 : 0;
 }
 
@@ -53,20 +55,20 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
     struct carver c = {memory, 0};
     bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM;
     carve(&c, 1, sizeof *s);
-    s->window.text = carve(&c, n + PADDING, 1);
-    s->map_memory = carve(&c, n + 1, sizeof(uint32_t));
+    s->window.text = CARVE(&c, uint8_t, n + PADDING);
+    s->map_memory = CARVE(&c, uint32_t, n + 1);
     if (unigram) {
-        s->unigram.best = carve(&c, n + 1, sizeof(float));
-        s->unigram.back = carve(&c, n + 1, sizeof(uint32_t));
-        s->unigram.start = model->wide ? carve(&c, n + 1, sizeof(uint32_t)) : NULL;
-        s->unigram.masses = carve(&c, masses_size(model), sizeof(struct isotok__mass));
+        s->unigram.best = CARVE(&c, float, n + 1);
+        s->unigram.back = CARVE(&c, uint32_t, n + 1);
+        s->unigram.start = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
+        s->unigram.masses = CARVE(&c, struct isotok__mass, masses_size(model));
         s->unigram.masses_mask = masses_size(model) - 1;
     }
-    s->tokens_memory = carve(&c, n + ISOTOK__CACHE_TOKENS, sizeof(uint32_t));
+    s->tokens_memory = CARVE(&c, uint32_t, n + ISOTOK__CACHE_TOKENS);
     s->tokens.slots = s->tokens_memory;
-    s->tokens.lengths = model->wide ? carve(&c, n + 1, sizeof(uint32_t)) : NULL;
+    s->tokens.lengths = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
     if (model->blob.algorithm == ISOTOK_BPE) carve_bpe(s, &c, n, splits_size(model));
-    s->raw = model->has_denormalizer ? carve(&c, n, 1) : NULL;
+    s->raw = model->has_denormalizer ? CARVE(&c, uint8_t, n) : NULL;
     return c.used;
 }
 
@@ -134,7 +136,7 @@ static void carve_session(struct isotok_session *s, const isotok_model *model, v
                           size_t memory_size)
 {
     size_t capacity = capacity_for(model, memory_size);
-    carve_all(model, s, memory, capacity);
+    carve_all(model, s, (uint8_t *)memory, capacity);
     s->model = model;
     s->memory_size = memory_size;
     s->capacity = (uint32_t)capacity;
@@ -147,7 +149,7 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
 {
     size_t least = model != NULL ? isotok__session_minimum(model) : 0;
     isotok_status status = check_memory(model, memory, memory_size, least, out_session, out_error);
-    struct isotok_session *s = memory;
+    struct isotok_session *s = (struct isotok_session *)memory;
     if (status != ISOTOK_OK) return status;
     memset(s, 0, sizeof *s);
     carve_session(s, model, memory, memory_size);
@@ -162,7 +164,7 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
 isotok_status isotok_session_move(isotok_session *from, void *memory, size_t memory_size,
                                   isotok_session **out_session, isotok_error *out_error)
 {
-    struct isotok_session *s = memory;
+    struct isotok_session *s = (struct isotok_session *)memory;
     isotok_status status;
     if (from == NULL)
         return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);

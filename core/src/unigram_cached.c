@@ -1,16 +1,10 @@
 /* L3: the Unigram segmenter with a token cache: chunk by chunk, each answered from the cache
  * where its answer is certified for the score carried so far, else by the segmenter itself, started
  * from that score. Either way the ids and the carried score are those of the whole text.
- *
- * Text of characters of three and more bytes (kana, Han, Hangul, Thai …) is not looked up: its
- * chunks hardly repeat. It is segmented in one go up to the next cut before an ASCII
- * character; where most text is of that kind, whole windows are. */
+ */
 #include "certify.h"
 #include "chunk.h"
 #include "unigram.h"
-
-/* After a window of which less than a quarter was looked up. */
-#define WIDE_BYPASS 16384u
 
 struct state {
     const isotok_model *model;
@@ -89,31 +83,6 @@ ISOTOK_INLINE void look_up(struct state *s, const uint8_t *text,
     }
 }
 
-/* The first cut before an ASCII character (or U+2581) behind `p` that begins other text; the text is
- * well-formed, so an ASCII byte is a character. */
-static ISOTOK_NOINLINE uint32_t end_of_wide(const isotok_model *model, const uint8_t *text,
-                                            uint32_t p, uint32_t size)
-{
-    const bool is_long_space = model->space_size == 3;
-    p += isotok__char_size(text + p, size - p);
-    while (p < size) {
-        const uint8_t c = text[p];
-        if (c < 0x80 || (is_long_space && c == 0xE2 && memcmp(text + p, "\xE2\x96\x81", 3) == 0)) {
-            uint32_t left = p - 1;
-            while ((text[left] & 0xC0) == 0x80) left--;
-            if (!isotok__pair_occurs(model->blob.pair_set, model->pair_shift,
-                                     isotok__char_key(text + left, p - left),
-                                     isotok__char_key(text + p, c < 0x80 ? 1 : 3)) &&
-                !isotok__is_wide(model, text + p))
-                return p;
-            p += c < 0x80 ? 1 : 3;
-        } else {
-            p += isotok__char_size(text + p, size - p);
-        }
-    }
-    return size;
-}
-
 /* Bytes of the text that go without look-ups now: up to a cut, or all. */
 static ISOTOK_NOINLINE uint32_t bypassed(const isotok_model *model, const uint8_t *text,
                                          uint32_t size, struct isotok__cache *cache)
@@ -130,18 +99,15 @@ static ISOTOK_NOINLINE uint32_t bypassed(const isotok_model *model, const uint8_
 
 /* Text that is not looked up: its end. */
 static ISOTOK_NOINLINE uint32_t pass(struct state *s, const uint8_t *text, uint32_t p,
-                                     uint32_t size, uint32_t *wide)
+                                     uint32_t size)
 {
     uint32_t n;
     if (s->cache->bypass != 0) {
         n = bypassed(s->model, text + p, size - p, s->cache);
-    } else if (isotok__is_wide(s->model, text + p)) {
-        n = end_of_wide(s->model, text, p, size) - p;
+    } else { /* a long chunk */
+        n = isotok__first_chunk(s->model, text + p, size - p);
         s->cache->bypassed += n;
-        *wide += n;
-    } else {
-        n = isotok__first_chunk(s->model, text + p, size - p); /* a long one */
-        s->cache->bypassed += n;
+        isotok__cache_count(s->cache, false);
     }
     segment_plain(s, text + p, n);
     return p + n;
@@ -153,7 +119,7 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
 {
     struct state s = {model, work, cache, tokens, *carried};
     struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
-    uint32_t p = 0, wide = 0;
+    uint32_t p = 0;
     if (cache->bypass >= size) { /* without a copy of the tokens */
         isotok__unigram(model, text, size, carried, work, tokens);
         isotok__cache_passed(cache, size);
@@ -162,14 +128,13 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
     while (p < size) {
         uint32_t count = 0, i;
         if (ISOTOK_LIKELY(cache->bypass == 0))
-            count = isotok__first_queries(model, cache, text + p, size - p, true, queries);
+            count = isotok__first_queries(model, cache, text + p, size - p, queries);
         for (i = 0; i < count; i++) {
+            cache->period_bytes += queries[i].size;
             look_up(&s, text + p, &queries[i]);
             p += queries[i].size;
         }
-        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size))
-            p = pass(&s, text, p, size, &wide);
+        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) p = pass(&s, text, p, size);
     }
-    if (wide > size / 4 * 3 && cache->bypass == 0) cache->bypass = WIDE_BYPASS;
     *carried = s.carried;
 }

