@@ -38,7 +38,22 @@ struct search {
     double *best, *second; /* [size + 1] since the last joint, by position */
     uint32_t *back;        /* token: slot << 8 | length */
     uint32_t *path;        /* tokens of a stretch, last one first */
+    uint32_t probes, hits; /* of the running period … */
+    uint32_t bypass;       /* … and bytes still to go without look-ups */
 };
+
+/* A chunk that is looked up. */
+struct query {
+    struct isotok__cache_key key;
+    struct isotok__cache_place place;
+    uint32_t size;
+};
+
+/* Chunks that are looked up together: their sets come from memory meanwhile. */
+#define BATCH 8u
+/* Where fewer than half of a period's chunks are known, the next bytes go without. */
+#define PERIOD 256u
+#define BYPASS 8192u
 
 /* The text since the last joint. */
 struct stretch {
@@ -266,8 +281,7 @@ ISOTOK_INLINE void take(struct search *s, uint32_t position,
 }
 
 /* A chunk that the cache does not know. */
-static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
-                                 const struct isotok__cache_query *query)
+static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p, const struct query *query)
 {
     struct isotok__cache_entry entry;
     if (!isotok__cache_missed_before(&query->place)) {
@@ -279,59 +293,80 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
     entry.key = query->key;
     entry.size = (uint8_t)query->size;
     isotok__cache_put(query->place.set, &entry);
-    s->cache->period_made++;
     if (entry.count != 0)
         take(s, p, &entry);
     else
         search_to(s, p, p + query->size);
 }
 
-ISOTOK_INLINE void look_up(struct search *s, uint32_t p, const struct isotok__cache_query *query)
+ISOTOK_INLINE void look_up(struct search *s, uint32_t p, const struct query *query)
 {
     const struct isotok__cache_entry *entry =
         isotok__cache_find(query->place.set, &query->key, query->size);
     const bool answers = entry != NULL && entry->valid_to >= 0;
-    isotok__cache_count(s->cache, answers);
+    s->hits += answers;
     if (ISOTOK_LIKELY(answers))
         take(s, p, entry);
     else if (entry == NULL)
         miss(s, p, query);
     else
         search_to(s, p, p + query->size);
+    if (ISOTOK_UNLIKELY(++s->probes == PERIOD)) {
+        if (s->hits < PERIOD / 2) s->bypass = BYPASS;
+        s->probes = s->hits = 0;
+    }
+}
+
+/* Scripts whose chunks hardly repeat are not looked up; a space in front does not count. */
+static bool is_wide(const isotok_model *model, const uint8_t *text)
+{
+    if (model->space_size == 1) return text[text[0] == 0x20] >= 0xE0;
+    return text[memcmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0] >= 0xE0;
+}
+
+/* The first chunks from text[p] on that are looked up. */
+static uint32_t first_queries(const struct search *s, uint32_t p, struct query *out)
+{
+    uint32_t i;
+    for (i = 0; i < BATCH && p < s->size && !is_wide(s->model, s->text + p); i++) {
+        const uint32_t n = isotok__first_chunk(s->model, s->text + p, s->size - p);
+        if (n > ISOTOK__CACHE_KEY) break;
+        out[i].key = isotok__cache_key(s->text + p, n);
+        out[i].place = isotok__cache_place(s->cache, &out[i].key);
+        out[i].size = n;
+#if defined(__GNUC__)
+        __builtin_prefetch(out[i].place.set);
+#endif
+        p += n;
+    }
+    return i;
 }
 
 /* Text that is not looked up: its end. */
 static ISOTOK_NOINLINE uint32_t pass(struct search *s, uint32_t p)
 {
     uint32_t end = p + 1;
-    if (s->cache->bypass != 0) {
-        end = p + (uint32_t)isotok__min(s->cache->bypass, s->size - p);
-        end = search_to(s, p, end);
-        isotok__cache_passed(s->cache, end - p);
-        return end;
-    }
-    if (isotok__is_wide(s->model, s->text + p))
+    if (s->bypass != 0) {
+        end = p + (uint32_t)isotok__min(s->bypass, s->size - p);
+        s->bypass = 0;
+    } else if (is_wide(s->model, s->text + p)) {
         while (end < s->size && s->text[end] >= 0x80) end++;
-    else /* a long chunk */
+    } else { /* a long chunk */
         end = p + isotok__first_chunk(s->model, s->text + p, s->size - p);
-    end = search_to(s, p, end);
-    s->cache->bypassed += end - p;
-    return end;
+    }
+    return search_to(s, p, end);
 }
 
 static void segment(struct search *s)
 {
-    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
+    struct query queries[BATCH];
     uint32_t p = 0, count, i;
     if (s->cache == NULL) {
         search_to(s, 0, s->size);
         return;
     }
     while (p < s->size) {
-        count = 0;
-        if (s->cache->bypass == 0)
-            count =
-                isotok__first_queries(s->model, s->cache, s->text + p, s->size - p, true, queries);
+        count = s->bypass != 0 ? 0 : first_queries(s, p, queries);
         if (count == 0) p = pass(s, p);
         for (i = 0; i < count; i++) {
             look_up(s, p, &queries[i]);

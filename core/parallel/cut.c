@@ -90,7 +90,7 @@ static bool is_cut(const isotok_model *model, const uint8_t *text, size_t r, siz
     return !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right);
 }
 
-static bool may_be_cut(const isotok_model *model)
+bool isotok__part_cuttable(const isotok_model *model)
 {
     if (model->whole_text || model->normalizer.max_key_bytes > LONGEST_KEY) return false;
     return model->blob.algorithm != ISOTOK_UNIGRAM || !model->wide;
@@ -105,7 +105,7 @@ isotok_status isotok_part_cut(const isotok_model *model, const uint8_t *text, si
     if (from > size) return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, from, 0);
     *out_cut = size;
     room = LOOKAHEAD + 2 * (size_t)model->normalizer.max_key_bytes;
-    if (!may_be_cut(model) || size < room) return ISOTOK_OK;
+    if (!isotok__part_cuttable(model) || size < room) return ISOTOK_OK;
     end = size - room; /* steps there see all that they may see in the whole text */
     if (end - isotok__min(from, end) > SEARCHED) end = from + SEARCHED;
     for (p = from; p < end; p++) {

@@ -7,6 +7,7 @@
 #include "bpe.h"
 #include "cuts.h"
 #include "options.h"
+#include "unigram.h"
 #include "words.h"
 
 void *isotok__part_grow(void *array, size_t *capacity, size_t wanted, size_t element)
@@ -67,7 +68,11 @@ static isotok_status segment(isotok_session *s, struct isotok_part *part, uint32
     s->tokens.count = 0;
     s->tokens.slots = s->tokens_memory;
     switch (model->blob.algorithm) {
-    case ISOTOK_UNIGRAM: return isotok__certain(s, part, s->window.text, size);
+    case ISOTOK_UNIGRAM:
+        if (isotok__part_cuttable(model)) return isotok__certain(s, part, s->window.text, size);
+        /* all of the text is one part, and so the score is known */
+        isotok__unigram(model, s->window.text, size, &s->carried, &s->unigram, &s->tokens);
+        break;
     case ISOTOK_BPE:
         if (s->cache.entries != NULL)
             isotok__bpe_cached(model, s->window.text, size, &s->bpe, &s->cache, &s->tokens);

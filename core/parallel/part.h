@@ -38,6 +38,9 @@ struct isotok_part {
 /* Room behind the internal text that may be read. */
 #define ISOTOK__PART_PADDING 32u
 
+/* Whether texts of this model are cut at all. */
+bool isotok__part_cuttable(const isotok_model *model);
+
 /* The array with room for `wanted` elements; NULL without memory, and it stays as it is. */
 void *isotok__part_grow(void *array, size_t *capacity, size_t wanted, size_t element);
 

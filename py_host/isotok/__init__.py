@@ -2,10 +2,11 @@
 
 from isotok._arguments import Unit
 from isotok._backend import Limits
-from isotok._info import Info, PieceType
+from isotok._info import CacheInfo, Info, PieceType
 from isotok._load import load
 from isotok._results import Batch, Encoding, NormalizedBytes, NormalizedText
 from isotok._sampling import Scored
+from isotok._stream import Decoder, Encoder
 from isotok._tokenizer import Tokenizer
 from isotok.errors import (
     ClosedError,
@@ -20,7 +21,10 @@ __version__ = "0.1.0"  # the file VERSION decides; a test compares them
 
 __all__ = [
     "Batch",
+    "CacheInfo",
     "ClosedError",
+    "Decoder",
+    "Encoder",
     "Encoding",
     "Info",
     "LimitError",

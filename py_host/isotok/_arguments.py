@@ -41,3 +41,11 @@ def id_of(token_id: SupportsIndex) -> int:
 def flags_of(bos: bool, eos: bool) -> int:
     """Flags of `isotok_encode_options`."""
     return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
+
+
+def threads_of(threads: SupportsIndex | None) -> int:
+    """Check the argument `threads`; None and 0 are one."""
+    count = 1 if threads is None else index(threads) or 1
+    if count < 1:
+        raise TokenizerError(f"threads: {count} is less than 1; use 1 or more")
+    return count

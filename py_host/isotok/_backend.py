@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, overload
 
 from isotok.errors import TokenizerError
 
@@ -33,6 +33,50 @@ class Limits(NamedTuple):
     """Instructions of one call, about: opening the model is a call, and so is each window
     of 256 KiB of text. Two thousand million take a second or so. None: no limit of time,
     all that Pyodide has."""
+
+
+class EncoderStream(Protocol):
+    """A text that comes in parts; used by one thread at a time."""
+
+    def push(self, part: str | bytes, last: bool, /) -> list[int]:
+        """Token ids that are final by now. After the last part another text begins."""
+        ...
+
+    def close(self) -> None:
+        """Give its session back; it is not used again."""
+        ...
+
+
+class DecoderStream(Protocol):
+    """Ids that come in parts; used by one thread at a time."""
+
+    def push(self, part: list[int] | Buffer, last: bool, /) -> bytes:
+        """Text that is certain by now. ``error.index`` is the position in this part."""
+        ...
+
+    def close(self) -> None:
+        """Give its session back; it is not used again."""
+        ...
+
+
+class LongText(Protocol):
+    """One text that several threads encode; each part is joined to those before it."""
+
+    def cuts(self, size: int, /) -> list[int]:
+        """Ends of parts of about `size` bytes; the last is that of the text."""
+        ...
+
+    def encode(self, begin: int, end: int, /) -> object:
+        """Encode a part, in any thread."""
+        ...
+
+    def join(self, part: Any, /) -> None:
+        """Join the next part to those before it; one thread at a time."""
+        ...
+
+    def ids(self) -> Buffer:
+        """Return the ids of all parts that were joined, as uint32; they are gone then."""
+        ...
 
 
 class Backend(Protocol):
@@ -84,6 +128,12 @@ class Backend(Protocol):
         self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[False], /
     ) -> tuple[Buffer, Buffer]: ...
 
+    # Of an error in a batch of texts, ``error.offset`` is the number of the text.
+
+    def count_batch(self, texts: tuple[str | bytes, ...], flags: int, /) -> Buffer:
+        """Count the tokens of the texts 0..i for each i, as uint64."""
+        ...
+
     def count(self, text: str | bytes, flags: int, limit: int, /) -> int:
         """Count tokens; -1 if there are more than `limit`."""
         ...
@@ -103,12 +153,32 @@ class Backend(Protocol):
     @overload
     def decode(self, ids: Sequence[int] | Buffer, raw: Literal[False], /) -> str: ...
 
+    def decode_batch(self, ids: tuple[list[int] | memoryview, ...], /) -> list[str]:
+        """Text of each of many ids."""
+        ...
+
     def decode_pieces(self, pieces: tuple[str | bytes, ...], /) -> str:
         """Text of a sequence of piece texts."""
         ...
 
+    def encoder(self, flags: int, /) -> EncoderStream:
+        """Begin to encode texts that come in parts."""
+        ...
+
+    def decoder(self, flags: int, /) -> DecoderStream:
+        """Begin to decode ids that come in parts."""
+        ...
+
+    def long_text(self, text: bytes, /) -> LongText | None:
+        """Begin to encode a text in several threads; None: not here."""
+        ...
+
     def info(self) -> tuple[int, ...]:
         """Members of `isotok_info`, without size and reserved."""
+        ...
+
+    def cache_info(self) -> tuple[int, int, int, int, int]:
+        """Members of `isotok_cache_info`, summed over the idle sessions."""
         ...
 
     def piece(self, token_id: int, /) -> tuple[bytes, int, float]:

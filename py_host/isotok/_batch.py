@@ -1,85 +1,286 @@
-"""Batches: texts in, flat ids or lists out, in one thread or several."""
+"""Many texts, or the ids of many, in one thread or several."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from bisect import bisect_left
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from itertools import accumulate, pairwise
 from operator import index
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
-from isotok._results import Batch, need_numpy
-from isotok.errors import TokenizerError
+from isotok._arguments import flags_of, threads_of
+from isotok._results import Batch, need_numpy, numbers_of
+from isotok.errors import Status, TokenIdError, TokenizerError, make_error
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from isotok._backend import Backend
+    from isotok._results import Ids
 
 Texts = tuple[str | bytes, ...]
+Numbers = tuple[list[int] | memoryview, ...]
+S = TypeVar("S", str | bytes, list[int] | memoryview)
 T = TypeVar("T")
 
 PARTS_PER_THREAD: Final = 4
 """So that a thread with long texts does not keep the others waiting."""
+MOST_PART: Final = 1 << 21
+"""Characters or ids of a part, about: Ctrl-C is heard between parts."""
 
 
-def encode_batch(
-    backend: Backend, texts: Iterable[str | bytes], threads: int, flags: int, output: str
-) -> Batch | list[list[int]]:
-    """Encode texts; see `Tokenizer.encode_batch`."""
+class Batched:
+    """The part of `Tokenizer` that works on many texts at a time."""
+
+    __slots__ = ()
+
+    _backend: Backend
+
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int | None = 1,
+        bos: bool = False,
+        eos: bool = False,
+        output: Literal["numpy"] = "numpy",
+    ) -> Batch: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int | None = 1,
+        bos: bool = False,
+        eos: bool = False,
+        output: Literal["list"],
+    ) -> list[list[int]]: ...
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int | None = 1,
+        bos: bool = False,
+        eos: bool = False,
+        output: Literal["numpy", "list"] = "numpy",
+    ) -> Batch | list[list[int]]:
+        """Encode many texts.
+
+        Parameters
+        ----------
+        texts : iterable of str or bytes
+            They are held until all are encoded.
+        threads : int, optional
+            Number of threads to work in; they end with the call. None and 0: this one.
+        bos, eos : bool
+            As in `encode`, for every text.
+        output : {"numpy", "list"}
+            "numpy" gives one flat array of ids and one of offsets, "list" lists of int, which
+            only one thread at a time can make: it gains less from threads.
+
+        Returns
+        -------
+        Batch or list of list of int
+            ``ids[offsets[i] : offsets[i + 1]]`` are the ids of text i.
+
+        Raises
+        ------
+        TokenizerError
+            As `encode`. Where it is about one text the message names it, and ``error.index``
+            is its number.
+
+        Examples
+        --------
+        >>> batch = tok.encode_batch(["hello", "hello world"])
+        >>> batch.ids.tolist(), batch.offsets.tolist()
+        ([3, 3, 4], [0, 1, 3])
+        >>> tok.encode_batch(["hello", "hello world"], output="list")
+        [[3], [3, 4]]
+        """
+        every, count = _texts_of(texts), threads_of(threads)
+        flags, encode = flags_of(bos, eos), self._backend.encode_batch
+        if output == "list":
+            with _workers(count, every) as run:
+                lists = _each_part(every, count, lambda part: encode(part, flags, 0, True), run)
+            return [ids for part in lists for ids in part]
+        if output == "numpy":
+            need_numpy()
+            with _workers(count, every) as run:
+                flat = _each_part(every, count, lambda part: encode(part, flags, 0, False), run)
+                return _concatenate(flat, run)
+        raise TokenizerError(f'output: {output!r} is unknown; use "numpy" or "list"')
+
+    def count_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        threads: int | None = 1,
+        bos: bool = False,
+        eos: bool = False,
+    ) -> list[int]:
+        """Count the tokens of many texts, without making them.
+
+        Parameters
+        ----------
+        texts, threads, bos, eos
+            As in `encode_batch`.
+
+        Returns
+        -------
+        list of int
+            The number of tokens of each text.
+
+        Examples
+        --------
+        >>> tok.count_batch(["hello", "hello world", ""])
+        [1, 2, 0]
+        """
+        every, count = _texts_of(texts), threads_of(threads)
+        flags, count_texts = flags_of(bos, eos), self._backend.count_batch
+        with _workers(count, every) as run:
+            parts = _each_part(every, count, lambda part: count_texts(part, flags), run)
+        ends = (memoryview(part).cast("B").cast("Q").tolist() for part in parts)
+        return [end - begin for part in ends for begin, end in pairwise([0, *part])]
+
+    def decode_batch(self, ids: Batch | Iterable[Ids], *, threads: int | None = 1) -> list[str]:
+        """Decode the ids of many texts.
+
+        Parameters
+        ----------
+        ids : Batch, or iterable of what `decode` takes
+            What `encode_batch` returned, or any like it. Lists of int take longer to read
+            than arrays, and only one thread at a time can read them.
+        threads : int, optional
+            As in `encode_batch`.
+
+        Returns
+        -------
+        list of str
+            The text of each.
+
+        Raises
+        ------
+        TokenIdError
+            An id is not in the vocabulary; ``error.index`` is its position in its text. The
+            message names the text too.
+
+        Examples
+        --------
+        >>> tok.decode_batch([[3], [3, 4]])
+        ['hello', 'hello world']
+        >>> tok.decode_batch(tok.encode_batch(["hello", "hello world"]))
+        ['hello', 'hello world']
+        """
+        every, count = _numbers_of(ids), threads_of(threads)
+        decode = self._backend.decode_batch
+        try:
+            with _workers(count, every) as run:
+                return [text for part in _each_part(every, count, decode, run) for text in part]
+        except TokenIdError as error:
+            raise _name_id(every, self._backend.info()[1], error) from None
+
+
+def _texts_of(texts: Iterable[str | bytes]) -> Texts:
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts must be a sequence of texts; for one text use encode()")
-    if index(threads) < 1:
-        raise TokenizerError(f"threads: {threads} is less than 1; use 1 or more")
     every = tuple(texts)
-    for text in every:
+    for number, text in enumerate(every):
         if not isinstance(text, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"text must be str or bytes, not {type(text)!r}")
-    if output == "list":
-        encode_lists = backend.encode_batch  # fails first if the tokenizer is closed
-        parts = _each_part(every, threads, lambda part: encode_lists(part, flags, 0, True))
-        return [ids for part in parts for ids in part]
-    if output == "numpy":
-        need_numpy()
-        encode = backend.encode_batch
-        return _concatenate(_each_part(every, threads, lambda part: encode(part, flags, 0, False)))
-    raise TokenizerError(f'output: {output!r} is unknown; use "numpy" or "list"')
+            raise TypeError(f"texts[{number}]: text must be str or bytes, not {type(text)!r}")
+    return every
 
 
-def _each_part(texts: Texts, threads: int, work: Callable[[Texts], T]) -> list[T]:
-    """Results of `work` for consecutive parts of the texts."""
-    if threads == 1 or len(texts) < 2 or sys.platform == "emscripten":  # has no threads
-        return [work(texts)]
+def _numbers_of(ids: Batch | Iterable[Ids]) -> Numbers:
+    if not isinstance(ids, Batch):
+        return tuple(map(numbers_of, ids))
+    flat = numbers_of(ids.ids)
+    return tuple(flat[begin:end] for begin, end in pairwise(ids.offsets.tolist()))
+
+
+def _name_id(every: Numbers, vocab_size: int, error: TokenIdError) -> TokenIdError:
+    """Make the exception again, with the number of the text."""
+    for number, ids in enumerate(every):
+        for position, each in enumerate(ids):
+            if not 0 <= index(each) < vocab_size:
+                named = make_error(Status.E_ID_RANGE, "", error.what, "", position, 0, 0, "ids")
+                named.args = (str(named).replace("(ids[", f"(ids[{number}][", 1),)
+                return cast("TokenIdError", named)
+    return error
+
+
+@contextmanager
+def _workers(threads: int, items: Sequence[object]) -> Generator[Callable[..., Iterable[Any]]]:
+    """Threads for the time of a call, as something like `map`; with one it is `map`."""
+    if threads == 1 or len(items) < 2 or sys.platform == "emscripten":  # has no threads
+        yield map
+        return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(threads, len(texts))) as pool:
-        return list(pool.map(work, _parts(texts, threads * PARTS_PER_THREAD)))
+    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+        yield pool.map
 
 
-def _parts(texts: Texts, count: int) -> list[Texts]:
-    """Cut into at most `count` parts of about equal length in characters and texts."""
-    weights = [len(text) + 16 for text in texts]
-    share = sum(weights) / count
-    cuts = [0]
-    filled = 0.0
-    for number, weight in enumerate(weights):
-        filled += weight
-        if filled >= share * len(cuts) and number + 1 < len(texts):
-            cuts.append(number + 1)
-    cuts.append(len(texts))
-    return [texts[begin:end] for begin, end in pairwise(cuts) if end > begin]
+def _each_part(
+    items: tuple[S, ...],
+    threads: int,
+    work: Callable[[tuple[S, ...]], T],
+    run: Callable[..., Iterable[T]],
+) -> list[T]:
+    """Results of `work` for consecutive parts of the items."""
+
+    def each(part: tuple[S, ...], begin: int) -> T:
+        return _named(part, begin, work)
+
+    begins, parts = _parts(items, threads) if run is not map else ([0], [items])
+    return list(run(each, parts, begins))
 
 
-def _concatenate(parts: list[tuple[Buffer, Buffer]]) -> Batch:
+def _named(part: tuple[S, ...], begin: int, work: Callable[[tuple[S, ...]], T]) -> T:
+    """Do the work; an error about one text says which it is."""
+    try:
+        return work(part)
+    except TokenIdError:
+        raise
+    except TokenizerError as error:
+        if error.status is not None and error.status != Status.E_ARGUMENT:
+            error.index, error.offset = begin + error.offset, 0
+            error.args = (f"texts[{error.index}]: {error}",)
+        raise
+
+
+def _parts(items: tuple[S, ...], threads: int) -> tuple[list[int], list[tuple[S, ...]]]:
+    """Cut into parts of about equal length, and say where each begins."""
+    filled = list(accumulate(len(item) + 16 for item in items))
+    count = max(threads * PARTS_PER_THREAD, filled[-1] // MOST_PART)
+    wanted = (filled[-1] * number / count for number in range(count))
+    begins = sorted({bisect_left(filled, each) for each in wanted})
+    return begins, [items[begin:end] for begin, end in pairwise([*begins, len(items)])]
+
+
+def _concatenate(
+    parts: Sequence[tuple[Buffer, Buffer]], run: Callable[..., Iterable[None]]
+) -> Batch:
     import numpy as np
 
     ids = [np.frombuffer(memoryview(part), dtype=np.uint32) for part, _ in parts]
     ends = [np.frombuffer(memoryview(part), dtype=np.uint64) for _, part in parts]
     offsets = np.zeros(sum(map(len, ends)) + 1, dtype=np.int64)
-    text, base = 1, 0
-    for part_ids, part_ends in zip(ids, ends, strict=True):
-        offsets[text : text + len(part_ends)] = part_ends
-        offsets[text : text + len(part_ends)] += base
+    bases = [0, *accumulate(map(len, ids))]
+    text = 1
+    for base, part_ends in zip(bases, ends, strict=False):
+        np.add(part_ends, base, out=offsets[text : text + len(part_ends)], casting="unsafe")
         text += len(part_ends)
-        base += len(part_ids)
-    return Batch(ids[0] if len(ids) == 1 else np.concatenate(ids), offsets)
+    if len(ids) == 1:
+        return Batch(ids[0], offsets)
+    flat = np.empty(bases[-1], dtype=np.uint32)
+
+    def copy(base: int, part: NDArray[np.uint32]) -> None:
+        flat[base : base + len(part)] = part
+
+    list(run(copy, bases, ids))  # copying takes a while, and needs no lock
+    return Batch(flat, offsets)

@@ -45,6 +45,25 @@ class Info(NamedTuple):
     """Bytes of working memory for one call on ordinary text."""
 
 
+class CacheInfo(NamedTuple):
+    """What the token caches of a tokenizer have done; see `Tokenizer.cache_info`.
+
+    Where a chunk of text was looked up, but neither found and certain nor found and uncertain, it
+    was not in the cache, or has too many tokens for it.
+    """
+
+    entries: int
+    """Chunks that fit; 0: there is no cache, or the model has no use for one."""
+    probes: int
+    """Chunks of text that were looked up …"""
+    hits: int
+    """… answered from the cache …"""
+    uncertified: int
+    """… found, but segmented again, since the answer might depend on the text before."""
+    bypassed: int
+    """Bytes of normalized text that were not looked up; the space may count as one byte."""
+
+
 def id_or_none(number: int) -> int | None:
     """Translate the core's "no token"."""
     return None if number == NO_TOKEN else number

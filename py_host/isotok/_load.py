@@ -68,8 +68,9 @@ def load(
         What the model may use, see `Limits`. Takes the wasm back end.
     cache_bytes : int, optional
         Memory of each session, one for each call at a time, in which it remembers how words
-        were segmented; a power of two. It changes no id. None: 4 MiB, with limits at most
-        1/64 of their memory. 0: no cache.
+        were segmented: from 4 KiB to 1 GiB, of which the largest power of two is used. It
+        changes no id. None: 4 MiB, with limits at most 1/64 of their memory. 0: no cache.
+        See `Tokenizer.cache_info`.
 
     Returns
     -------
@@ -139,11 +140,13 @@ def _options(
 
 def _cache_bytes(cache_bytes: int | None, limits: Limits | None) -> int:
     if cache_bytes is None:
-        return CACHE_BYTES if limits is None else min(CACHE_BYTES, limits.memory // 64)
-    if cache_bytes == 0 or LEAST_CACHE <= cache_bytes <= MOST_CACHE:
+        size = CACHE_BYTES if limits is None else min(CACHE_BYTES, limits.memory // 64)
+        return size if size >= LEAST_CACHE else 0
+    if type(cache_bytes) is int and (cache_bytes == 0 or LEAST_CACHE <= cache_bytes <= MOST_CACHE):
         return cache_bytes
     raise TokenizerError(
-        f"cache_bytes: {cache_bytes} is neither 0 nor from {LEAST_CACHE} to {MOST_CACHE}"
+        f"cache_bytes: {cache_bytes!r} is neither 0 nor a whole number from "
+        f"{LEAST_CACHE} to {MOST_CACHE}"
     )
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, overl
 
 from isotok import _layout_gen as abi
 from isotok._arguments import Unit, flags_of, limit_of, unit_of
-from isotok._batch import encode_batch
+from isotok._batch import Batched
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
+from isotok._long import Long
 from isotok._normalized import OfNormalized
 from isotok._results import (
-    Batch,
     Encoding,
     NormalizedBytes,
     NormalizedText,
@@ -23,6 +23,7 @@ from isotok._results import (
     replace_escaped,
 )
 from isotok._sampling import Sampled
+from isotok._stream import Streaming
 from isotok._text import PairPositions, has_pairs
 from isotok._vocabulary import Vocabulary
 from isotok.errors import TokenizerError
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from isotok._results import Ids, Memory
 
 
-class Tokenizer(Vocabulary, OfNormalized, Sampled):
+class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
     """An opened model. `isotok.load` makes one.
 
     It never changes, so any number of threads may use it at the same time, and forked
@@ -163,63 +164,6 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled):
         if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
             raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
         return self._backend.encode_into(text, flags_of(bos, eos), view)
-
-    @overload
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        threads: int = 1,
-        bos: bool = False,
-        eos: bool = False,
-        output: Literal["numpy"] = "numpy",
-    ) -> Batch: ...
-    @overload
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        threads: int = 1,
-        bos: bool = False,
-        eos: bool = False,
-        output: Literal["list"],
-    ) -> list[list[int]]: ...
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        threads: int = 1,
-        bos: bool = False,
-        eos: bool = False,
-        output: Literal["numpy", "list"] = "numpy",
-    ) -> Batch | list[list[int]]:
-        """Encode many texts.
-
-        Parameters
-        ----------
-        texts : iterable of str or bytes
-            They are held until all are encoded.
-        threads : int
-            Number of threads to work in; they end with the call.
-        bos, eos : bool
-            As in `encode`, for every text.
-        output : {"numpy", "list"}
-            "numpy" gives one flat array of ids and one of offsets, "list" lists of int.
-
-        Returns
-        -------
-        Batch or list of list of int
-            ``ids[offsets[i] : offsets[i + 1]]`` are the ids of text i.
-
-        Examples
-        --------
-        >>> batch = tok.encode_batch(["hello", "hello world"])
-        >>> batch.ids.tolist(), batch.offsets.tolist()
-        ([3, 3, 4], [0, 1, 3])
-        >>> tok.encode_batch(["hello", "hello world"], output="list")
-        [[3], [3, 4]]
-        """
-        return encode_batch(self._backend, texts, threads, flags_of(bos, eos), output)
 
     def encode_with_offsets(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isotok._arguments import id_of
-from isotok._info import Info, PieceType, info_of
+from isotok._info import CacheInfo, Info, PieceType, info_of
 
 if TYPE_CHECKING:
     from isotok._backend import Backend
@@ -92,6 +92,19 @@ class Vocabulary:
     def info(self) -> Info:
         """Properties of the model."""
         return info_of(self._backend.info())
+
+    def cache_info(self) -> CacheInfo:
+        """Return what the token caches have done, to see whether they pay.
+
+        Each call at a time has a session with a cache of its own. These are the sums over the
+        sessions that are idle at the moment.
+
+        Examples
+        --------
+        >>> tok.cache_info().hits <= tok.cache_info().probes
+        True
+        """
+        return CacheInfo(*self._backend.cache_info())
 
     @property
     def vocab_size(self) -> int:

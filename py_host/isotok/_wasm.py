@@ -17,6 +17,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterator
 from itertools import accumulate
+from operator import add
 from typing import Any, Final, NamedTuple
 
 from isotok import _layout_gen as abi
@@ -43,7 +44,8 @@ _CONSUMED: Final = _TEXT_END + 16
 _COUNT: Final = _TEXT_END + 20
 _END: Final = _TEXT_END + 24
 _STRUCTS_SIZE: Final = 192
-ERROR, OPTIONS, OUTPUT, COUNT = _ERROR, _OPTIONS, _OUTPUT, _COUNT  # for _wasm_sample.py
+# For the other files of the instance.
+ERROR, OPTIONS, OUTPUT, COUNT, CONSUMED = _ERROR, _OPTIONS, _OUTPUT, _COUNT, _CONSUMED
 
 _pack_reset: Final = struct.Struct("<I20xII").pack  # count, bases, text end, texts done
 _RESET_SIZE: Final = 32
@@ -67,20 +69,13 @@ def _align(address: int, alignment: int) -> int:
     return -(-address // alignment) * alignment
 
 
-def _character_start(data: bytes, position: int) -> int:
-    """`position`, or up to three bytes before it, where a character begins."""
-    for start in range(position, max(position - 4, 0), -1):
-        if start == len(data) or data[start] & 0xC0 != 0x80:
-            return start
-    return position
-
-
 class ModelInstance:
     """One opened model in one machine."""
 
     def __init__(self, machine: Machine, blob: BlobSource, verify: int, cache_size: int) -> None:
         self.machine = machine
         self._cache_size = cache_size
+        self._counted = (0, 0, 0, 0)  # by the caches of sessions that were there before
         function = machine.function
         machine.refuel(1)
         self._step = function("isotok_encode_step")
@@ -253,6 +248,8 @@ class ModelInstance:
     ) -> tuple[int, memoryview] | None:
         """Encode texts that fit a window together, numbers of ends included.
 
+        Of an error, ``offset`` is the number of the text.
+
         Returns
         -------
         tuple or None
@@ -269,9 +266,13 @@ class ModelInstance:
         machine.view[self._resets] = _pack_reset(0, 0, 0)
         id_ends = ends + 4 * count
         arguments = self._batch_arguments(ends, count, id_ends)
-        status = machine.function("isotok_encode_batch")(*arguments)
-        if status < 0:
-            raise self.error(status, "text")
+        try:
+            status = machine.function("isotok_encode_batch")(*arguments)
+            if status < 0:
+                raise self.error(status, "text")
+        except TokenizerError as error:
+            error.offset = self._word(_TEXTS_DONE)
+            raise
         if status != abi.OK:
             return None
         word = id_ends // 4
@@ -375,25 +376,32 @@ class ModelInstance:
         source = memoryview(data)
         position = 0
         last = False
-        while not last:
+        status = abi.OK
+        while not last and status != abi.AT_LIMIT:
             part = source[position : position + self.window]
             last = position + len(part) == len(source)
-            view = self.machine.view
-            view[self._text : self._text + len(part)] = part
-            at = self._structs + _INPUT
-            flags = abi.PART_LAST if last else 0
-            self._pack(abi.INPUT_FORMAT, at, self._text, len(part), 0, flags)
-            status = abi.NEED_OUTPUT
-            while status not in (abi.OK, abi.AT_LIMIT):
-                status = call()
-                if status < 0:
-                    raise self.error(status, "text")
+            for status in self._window(part, last, call):
                 yield status
-                if status == abi.NEED_SCRATCH:
-                    self._move_session()
-            if status == abi.AT_LIMIT:
-                return
-            position += self._word(_INPUT + abi.INPUT_CONSUMED)
+            position += self._consumed()
+
+    def _window(self, part: memoryview, last: bool, call: Callable[[], int]) -> Iterator[int]:
+        """Pass a part of a text, no longer than the window, through it."""
+        self.machine.view[self._text : self._text + len(part)] = part
+        flags = abi.PART_LAST if last else 0
+        at = self._structs + _INPUT
+        self._pack(abi.INPUT_FORMAT, at, self._text, len(part), 0, flags)
+        status = abi.NEED_OUTPUT
+        while status not in (abi.OK, abi.AT_LIMIT):
+            status = call()
+            if status < 0:
+                raise self.error(status, "text")
+            yield status
+            if status == abi.NEED_SCRATCH:
+                self._move_session()
+
+    def _consumed(self) -> int:
+        """Bytes of the part that the core has taken."""
+        return self._word(_INPUT + abi.INPUT_CONSUMED)
 
     def _move_session(self) -> None:
         """Give the session at least twice its memory, behind everything else."""
@@ -419,58 +427,31 @@ class ModelInstance:
         if not self.machine.alive or len(self.machine.view) > self._end + SPARE:
             return False
         if self._held != self._session_size:
+            self._counted = self.cache_info()[1:]
             self._start_session()
         self._top = self._end
         return True
 
-    # -- boundaries ---------------------------------------------------------------
-
-    def boundary_steps(self, data: bytes) -> Iterator[array[int]]:
-        """Find the ends of the chunks of a normalized text, window by window.
-
-        A cut depends on the two characters at it, so the last character of a window is the
-        first of the next.
-        """
-        begin = 0
-        while begin < len(data):
-            end = _character_start(data, min(begin + self.window, len(data)))
-            found = self._window_boundaries(data[begin:end], begin)
-            if end < len(data):
-                found.pop()  # only the window ends there
-            yield found
-            if end == len(data):
-                return
-            begin = _character_start(data, end - 1)
-
-    def _window_boundaries(self, part: bytes, begin: int) -> array[int]:
-        at = self._write_bytes(part)
-        self._pack("<2I", self._structs + _CONSUMED, 0, 0)
-        self._reset_error()
-        ends = array("I")
-        status = abi.NEED_OUTPUT
-        while status == abi.NEED_OUTPUT:
-            status = self.machine.function("isotok_boundaries")(
-                self._model,
-                at,
-                len(part),
-                self._structs + _CONSUMED,
-                self._results,
-                RESULT_WORDS,
-                self._structs + _COUNT,
-                self._structs + _ERROR,
-            )
-            if status < 0:
-                word = (self._structs + _ERROR + abi.ERROR_OFFSET) // 4
-                self.machine.words[word] += begin
-                raise self.error(status, "text")
-            ends.frombytes(self.results(self._word(_COUNT)).cast("B"))
-        return array("I", map(begin.__add__, ends)) if begin else ends
+    def cache_info(self) -> tuple[int, int, int, int, int]:
+        """Entries of the token cache, and what it has done since the instance was made."""
+        at = self._results
+        self.machine.words[at // 4] = abi.SIZEOF_CACHE_INFO
+        status = self.machine.function("isotok_session_cache_info")(self._session, at)
+        if status != abi.OK:
+            raise self.error(status, "cache")
+        _, entries, *counts = self._unpack(abi.CACHE_INFO_FORMAT, at)
+        probes, hits, uncertified, bypassed = map(add, counts, self._counted)
+        return entries, probes, hits, uncertified, bypassed
 
     # -- decode -------------------------------------------------------------------
 
     def decode_steps(self, ids: memoryview, raw: bool) -> Iterator[bytes]:
         """Decode uint32 ids; yields the text of each step."""
         self._decode_begin(abi.RAW_BYTES if raw else 0)
+        yield from self._decode_ids(ids, True)
+
+    def _decode_ids(self, ids: memoryview, end: bool) -> Iterator[bytes]:
+        """Decode the next ids of a text, which ends with them or goes on."""
         step = self.machine.function("isotok_decode_step")
         per_window = self.window // 4
         done = 0
@@ -486,7 +467,7 @@ class ModelInstance:
                     self._text,
                     len(part),
                     self._structs + _CONSUMED,
-                    int(last),
+                    int(last and end),
                     self._results,
                     4 * RESULT_WORDS,
                     self._structs + _COUNT,

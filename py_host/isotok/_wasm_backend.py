@@ -8,14 +8,15 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from operator import add
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from isotok import _layout_gen as abi
 from isotok._machine import BlobSource, Machine
-from isotok._text import to_utf8
 from isotok._wasm import WINDOW, ModelInstance
-from isotok._wasm_sample import SamplingInstance
-from isotok.errors import Status, make_error
+from isotok._wasm_stream import StreamingInstance, WasmDecoder, WasmEncoder
+from isotok._wasm_text import numbers, utf8
+from isotok.errors import Status, TokenizerError, make_error
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -27,14 +28,6 @@ SEARCH: Final = 4 * WINDOW
 
 if sys.byteorder != "little":
     raise ImportError("isotok needs a little-endian machine")
-
-
-def _utf8(text: object) -> bytes:
-    if isinstance(text, str):
-        return to_utf8(text)
-    if isinstance(text, bytes):
-        return text
-    raise TypeError(f"text must be str or bytes, not {type(text)!r}")
 
 
 class WasmBackend:
@@ -60,15 +53,15 @@ class WasmBackend:
         self._verify = verify
         self._cache_size = cache_size
         # A deque's append and pop are atomic: no lock that a fork could leave locked.
-        self._free: deque[SamplingInstance] = deque()
+        self._free: deque[StreamingInstance] = deque()
         first = self._new_instance()
         self._info = first.info
         self._free.append(first)
 
-    def _new_instance(self) -> SamplingInstance:
-        return SamplingInstance(self._new_machine(), self._source, self._verify, self._cache_size)
+    def _new_instance(self) -> StreamingInstance:
+        return StreamingInstance(self._new_machine(), self._source, self._verify, self._cache_size)
 
-    def _take(self, size: int) -> SamplingInstance:
+    def _take(self, size: int) -> StreamingInstance:
         """Take an instance for a call on `size` bytes."""
         try:
             instance = self._free.pop()
@@ -77,12 +70,12 @@ class WasmBackend:
         instance.machine.refuel(1 + size // WINDOW)
         return instance
 
-    def _give(self, instance: SamplingInstance) -> None:
+    def _give(self, instance: StreamingInstance) -> None:
         if instance.trim() and len(self._free) < KEPT:
             self._free.append(instance)
 
     @contextmanager
-    def _lease(self, size: int) -> Generator[SamplingInstance]:
+    def _lease(self, size: int) -> Generator[StreamingInstance]:
         instance = self._take(size)
         try:
             yield instance
@@ -92,7 +85,7 @@ class WasmBackend:
     # -- encode -------------------------------------------------------------------
 
     def encode(self, text: str | bytes, bos: object, eos: object, limit: int, /) -> list[int]:
-        data = _utf8(text)
+        data = utf8(text)
         flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
         # Not `with`: this is the short path, and a context manager costs as much as a call.
         instance = self._take(len(data))
@@ -109,7 +102,7 @@ class WasmBackend:
             self._give(instance)
 
     def encode_ids(self, text: str | bytes, flags: int, limit: int, /) -> bytearray:
-        data = _utf8(text)
+        data = utf8(text)
         with self._lease(len(data)) as instance:
             return self._ids(instance, data, flags, limit)
 
@@ -129,7 +122,7 @@ class WasmBackend:
             raise BufferError("the buffer is read-only")
         capacity = len(target) // 4
         done = 0
-        data = _utf8(text)
+        data = utf8(text)
         with self._lease(len(data)) as instance:
             for count in instance.steps(data, flags, 0):
                 if done + count <= capacity:
@@ -144,7 +137,7 @@ class WasmBackend:
     def encode_spans(
         self, text: str | bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0, /
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
-        data = _utf8(text)
+        data = utf8(text)
         unk = self._info[4]
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
@@ -173,20 +166,29 @@ class WasmBackend:
     def encode_batch(
         self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: bool, /
     ) -> list[list[int]] | tuple[bytearray, array[int]]:
+        ids, ends = self._encode_texts(texts, flags, limit)
+        if not as_lists:
+            return ids, ends
+        words = memoryview(ids).cast("I")
+        begins = [0, *ends[:-1]] if ends else []
+        return [words[a:b].tolist() for a, b in zip(begins, ends, strict=True)]
+
+    def _encode_texts(
+        self, texts: tuple[str | bytes, ...], flags: int, limit: int
+    ) -> tuple[bytearray, array[int]]:
         ids = bytearray()
         ends = array("Q")
-        datas = [_utf8(text) for text in texts]
+        datas = [utf8(text) for text in texts]
         instance = self._take(sum(map(len, datas)) + WINDOW * (1 + len(datas) // 64))
         try:
             for group in _groups(datas):
                 self._encode_group(instance, group, (flags, limit), ids, ends)
+        except TokenizerError as error:
+            error.offset += len(ends)
+            raise
         finally:
             self._give(instance)
-        if not as_lists:
-            return ids, ends
-        numbers = memoryview(ids).cast("I")
-        begins = [0, *ends[:-1]] if ends else []
-        return [numbers[a:b].tolist() for a, b in zip(begins, ends, strict=True)]
+        return ids, ends
 
     def _encode_group(
         self,
@@ -196,33 +198,48 @@ class WasmBackend:
         ids: bytearray,
         ends: array[int],
     ) -> None:
-        """Append the ids of some texts, and the ends of each."""
-        begin = len(ids) // 4
+        """Append the ids of some texts, and the ends of each; only the ends, if counting."""
+        begin = ends[-1] if ends else 0
         together = instance.encode_texts(group, *options) if len(group) > 1 else None
         if together is not None:
             count, group_ends = together
-            ids += instance.results(count)
+            if not options[0] & abi.COUNT_ONLY:
+                ids += instance.results(count)
             ends.extend(begin + end for end in group_ends)
             return
-        for data in group:
-            ids += self._ids(instance, data, *options)
-            ends.append(len(ids) // 4)
+        try:
+            for data in group:
+                if options[0] & abi.COUNT_ONLY:
+                    begin += self._count(instance, data, *options)
+                else:
+                    part = self._ids(instance, data, *options)
+                    ids += part
+                    begin += len(part) // 4
+                ends.append(begin)
+        except TokenizerError as error:
+            error.offset = 0
+            raise
+
+    def count_batch(self, texts: tuple[str | bytes, ...], flags: int, /) -> array[int]:
+        return self._encode_texts(texts, flags | abi.COUNT_ONLY, 0)[1]
 
     def count(self, text: str | bytes, flags: int, limit: int, /) -> int:
-        data = _utf8(text)
+        data = utf8(text)
         flags |= abi.COUNT_ONLY
         # One more than the limit tells whether there are more.
         stop = limit + 1 if limit else 0
         with self._lease(len(data)) as instance:
-            total = instance.encode_short(data, flags, stop) if len(data) <= WINDOW else -1
-            if total < 0:
-                total = sum(instance.steps(data, flags, stop))
+            total = self._count(instance, data, flags, stop)
         return -1 if limit and total > limit else total
+
+    def _count(self, instance: ModelInstance, data: bytes, flags: int, stop: int) -> int:
+        total = instance.encode_short(data, flags, stop) if len(data) <= WINDOW else -1
+        return sum(instance.steps(data, flags, stop)) if total < 0 else total
 
     # -- samples ------------------------------------------------------------------
 
     def sample(self, text: str | bytes, flags: int, alpha: float, seed: int, /) -> list[int]:
-        data = _utf8(text)
+        data = utf8(text)
         ids: list[int] = []
         with self._lease(len(data)) as instance:
             for count in instance.steps(data, flags, 0, alpha, seed):
@@ -232,7 +249,7 @@ class WasmBackend:
     def nbest(
         self, text: str | bytes, flags: int, n: int, alpha: float, seed: int, /
     ) -> tuple[list[list[int]], list[float]]:
-        data = _utf8(text)
+        data = utf8(text)
         with self._lease(len(data) + SEARCH) as instance:
             return instance.nbest(data, flags, n, alpha, seed)
 
@@ -241,7 +258,7 @@ class WasmBackend:
     def normalize(
         self, text: str | bytes, flags: int, unit: int, with_map: bool, /
     ) -> tuple[bytes, bytearray | None]:
-        data = _utf8(text)
+        data = utf8(text)
         result = bytearray()
         offsets = bytearray()
         with self._lease(len(data)) as instance:
@@ -251,7 +268,7 @@ class WasmBackend:
         return bytes(result), offsets if with_map else None
 
     def boundaries(self, text: str | bytes, /) -> array[int]:
-        data = _utf8(text)
+        data = utf8(text)
         ends = array("I")
         with self._lease(len(data)) as instance:
             for found in instance.boundary_steps(data):
@@ -263,20 +280,50 @@ class WasmBackend:
     @overload
     def decode(self, ids: Sequence[int] | Buffer, raw: Literal[False], /) -> str: ...
     def decode(self, ids: Sequence[int] | Buffer, raw: bool, /) -> str | bytes:
-        numbers = memoryview(_numbers(ids)).cast("B").cast("I")
-        with self._lease(len(numbers)) as instance:
-            data = b"".join(instance.decode_steps(numbers, raw))
+        words = memoryview(numbers(ids)).cast("B").cast("I")
+        with self._lease(len(words)) as instance:
+            data = b"".join(instance.decode_steps(words, raw))
         return data if raw else data.decode(errors="replace")
+
+    def decode_batch(self, ids: tuple[list[int] | memoryview, ...], /) -> list[str]:
+        return [self.decode(each, False) for each in ids]
 
     def decode_pieces(self, pieces: tuple[str | bytes, ...], /) -> str:
         with self._lease(WINDOW * len(pieces)) as instance:
-            data = b"".join(instance.piece_steps(map(_utf8, pieces)))
+            data = b"".join(instance.piece_steps(map(utf8, pieces)))
         return data.decode(errors="replace")
+
+    # -- streams ------------------------------------------------------------------
+
+    def encoder(self, flags: int, /) -> WasmEncoder:
+        return WasmEncoder(self._take, self._give, flags)
+
+    def decoder(self, flags: int, /) -> WasmDecoder:
+        return WasmDecoder(self._take, self._give, flags)
+
+    def long_text(self, text: bytes, /) -> None:
+        """Return None: instances share no memory, and a text would be normalized in one of them."""
 
     # -- the model ----------------------------------------------------------------
 
     def info(self) -> tuple[int, ...]:
         return self._info
+
+    def cache_info(self) -> tuple[int, int, int, int, int]:
+        sums = [0] * 5
+        idle: list[StreamingInstance] = []
+        try:
+            while self._free:
+                idle.append(self._free.pop())
+                idle[-1].machine.refuel(1)
+                sums = [*map(add, sums, idle[-1].cache_info())]
+        except IndexError:
+            pass  # another call took the last one
+        finally:
+            for instance in reversed(idle):
+                self._give(instance)
+        entries, probes, hits, uncertified, bypassed = sums
+        return entries, probes, hits, uncertified, bypassed
 
     def piece(self, token_id: int, /) -> tuple[bytes, int, float]:
         with self._lease(0) as instance:
@@ -284,7 +331,7 @@ class WasmBackend:
 
     def find(self, piece: str | bytes, /) -> int:
         with self._lease(0) as instance:
-            return instance.find(_utf8(piece))
+            return instance.find(utf8(piece))
 
     def blob(self) -> memoryview:
         with self._lease(0) as instance:
@@ -305,17 +352,3 @@ def _groups(datas: list[bytes]) -> Iterator[list[bytes]]:
         room -= size
     if group:
         yield group
-
-
-def _numbers(ids: Sequence[int] | Buffer) -> Buffer:
-    """Ids as uint32; a number that is no uint32 is an id out of range."""
-    if not isinstance(ids, list):
-        return ids  # type: ignore[return-value]  # the Tokenizer passes uint32 memory
-    try:
-        return array("I", ids)
-    except OverflowError:
-        for index, number in enumerate(ids):
-            if not 0 <= number < abi.NO_TOKEN:
-                status = abi.E_ID_RANGE
-                raise make_error(status, "", abi.WHAT_TOKEN_ID, "", index, 0, 0, "ids") from None
-        raise

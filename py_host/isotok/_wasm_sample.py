@@ -6,13 +6,14 @@ from itertools import pairwise
 from typing import Final
 
 from isotok import _layout_gen as abi
-from isotok._wasm import COUNT, ERROR, OPTIONS, OUTPUT, RESULT_WORDS, ModelInstance
+from isotok._wasm import COUNT, ERROR, OPTIONS, OUTPUT, RESULT_WORDS
+from isotok._wasm_boundaries import CuttingInstance
 
 WORK: Final = 1 << 18
 """Bytes of work space that a search begins with."""
 
 
-class SamplingInstance(ModelInstance):
+class SamplingInstance(CuttingInstance):
     """One opened model in one machine, that lists the n best segmentations too."""
 
     def nbest(

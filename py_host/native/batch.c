@@ -1,8 +1,11 @@
-/* batch.c: many texts -> flat ids and the end of each text in them. */
+/* batch.c: many texts -> flat ids and the end of each text in them; many ids -> texts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "native.h"
+
+/* Signals are looked at after so many bytes. */
+#define BYTES_PER_CHECK (4u << 20)
 
 typedef struct {
     text_view *texts;
@@ -65,17 +68,24 @@ static isotok_status text_run(native_call *call, const text_view *text,
     return status;
 }
 
+/* On an error, error.offset is the number of the text. */
 static isotok_status batch_run(native_call *call, const text_list *list,
                                const isotok_encode_options *options, uint64_t *ends)
 {
-    size_t total = 0;
+    const bool counting = (options->flags & ISOTOK_COUNT_ONLY) != 0;
+    size_t total = 0, unchecked = 0;
     for (size_t i = 0; i < list->count; i++) {
         const text_view *text = &list->texts[i];
-        if (!reserve(call->box, total, text->size)) return ISOTOK_E_TOO_LARGE;
-        isotok_status status = text_run(call, text, options, &total);
+        isotok_status status = ISOTOK_E_TOO_LARGE;
+        if (counting || reserve(call->box, total, text->size))
+            status = text_run(call, text, options, &total);
+        call->error.offset = i;
         if (status < 0) return status;
         ends[i] = total;
-        if (i % 4096 == 4095 && !box_signals(call->box)) return ISOTOK_E_STATE;
+        unchecked += text->size + 1024;
+        if (unchecked < BYTES_PER_CHECK) continue;
+        if (!box_signals(call->box)) return ISOTOK_E_STATE;
+        unchecked = 0;
     }
     return ISOTOK_OK;
 }
@@ -95,11 +105,17 @@ static PyObject *lists_of(native_call *call, const uint64_t *ends, size_t count)
     return result;
 }
 
-/* (Buffer of ids, Buffer of ends) or a list of lists. */
+enum result { FLAT, LISTS, COUNTS };
+
+/* (Buffer of ids, Buffer of ends), or a list of lists, or the Buffer of ends alone. */
 static PyObject *batch_result(native_call *call, PyObject *ends_buffer, const uint64_t *ends,
-                              size_t count, bool as_lists)
+                              size_t count, enum result kind)
 {
-    if (as_lists) return lists_of(call, ends, count);
+    if (kind == COUNTS) {
+        Py_INCREF(ends_buffer);
+        return ends_buffer;
+    }
+    if (kind == LISTS) return lists_of(call, ends, count);
     size_t total = count == 0 ? 0 : (size_t)ends[count - 1];
     PyObject *ids = take_ids(state_of((PyObject *)call->self), call->box, total);
     PyObject *result = ids == NULL ? NULL : PyTuple_Pack(2, ids, ends_buffer);
@@ -108,7 +124,7 @@ static PyObject *batch_result(native_call *call, PyObject *ends_buffer, const ui
 }
 
 static PyObject *encode_texts(PyObject *self, const text_list *list,
-                              const isotok_encode_options *options, bool as_lists)
+                              const isotok_encode_options *options, enum result kind)
 {
     void *ends;
     native_call call;
@@ -116,8 +132,8 @@ static PyObject *encode_texts(PyObject *self, const text_list *list,
     if (buffer == NULL) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, list->size) &&
-        call_hold(&call, batch_run(&call, list, options, ends), "text")) {
-        result = batch_result(&call, buffer, ends, list->count, as_lists);
+        call_hold(&call, batch_run(&call, list, options, ends), "texts")) {
+        result = batch_result(&call, buffer, ends, list->count, kind);
         call_close(&call);
     }
     Py_DECREF(buffer);
@@ -136,7 +152,107 @@ PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t c
     text_list list;
     if (!argument_bool(args[3], &as_lists) || !texts_get(state_of(self), args[0], &list))
         return NULL;
-    PyObject *result = encode_texts(self, &list, &options, as_lists);
+    PyObject *result = encode_texts(self, &list, &options, as_lists ? LISTS : FLAT);
     texts_release(&list);
+    return result;
+}
+
+/* count_batch(texts, flags) -> Buffer of uint64: numbers of ids of the texts 0..i. */
+PyObject *model_count_batch(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    isotok_encode_options options = options_of(0);
+    text_list list;
+    if (!arguments("count_batch", count, 2) || !argument_u32(args[1], &options.flags) ||
+        !texts_get(state_of(self), args[0], &list))
+        return NULL;
+    options.flags |= ISOTOK_COUNT_ONLY;
+    PyObject *result = encode_texts(self, &list, &options, COUNTS);
+    texts_release(&list);
+    return result;
+}
+
+/* ---- Decode -------------------------------------------------------------------------- */
+
+typedef struct {
+    ids_view *ids;
+    size_t *ends; /* of each text in the output */
+    size_t count;
+    size_t size; /* ids in all */
+} ids_list;
+
+static void ids_list_release(ids_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) ids_release(&list->ids[i]);
+    free(list->ids);
+    free(list->ends);
+}
+
+static bool ids_list_get(PyObject *self, PyObject *tuple, ids_list *out)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    *out = (ids_list){0};
+    if (count < 0) return false;
+    out->ids = calloc((size_t)count + 1, sizeof *out->ids);
+    out->ends = calloc((size_t)count + 1, sizeof *out->ends);
+    if (out->ids == NULL || out->ends == NULL) PyErr_NoMemory();
+    while (!PyErr_Occurred() && out->count < (size_t)count) {
+        ids_view *view = &out->ids[out->count];
+        if (!ids_get(self, PyTuple_GetItem(tuple, (Py_ssize_t)out->count), view)) break;
+        out->size += view->count;
+        out->count++;
+    }
+    if (!PyErr_Occurred()) return true;
+    ids_list_release(out);
+    return false;
+}
+
+static isotok_status decode_all(native_call *call, const ids_list *list, text_output *output)
+{
+    size_t unchecked = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        isotok_status status = decode_run(call, list->ids[i].ids, list->ids[i].count, 0, output);
+        if (status < 0) return status;
+        list->ends[i] = output->size;
+        unchecked += list->ids[i].count + 256;
+        if (unchecked < BYTES_PER_CHECK) continue;
+        if (!box_signals(call->box)) return ISOTOK_E_STATE;
+        unchecked = 0;
+    }
+    return ISOTOK_OK;
+}
+
+static PyObject *texts_of(const ids_list *list, const text_output *output)
+{
+    PyObject *result = PyList_New((Py_ssize_t)list->count);
+    size_t begin = 0;
+    for (size_t i = 0; i < list->count && result != NULL; i++) {
+        PyObject *text = PyUnicode_DecodeUTF8((char *)output->text + begin,
+                                              (Py_ssize_t)(list->ends[i] - begin), "replace");
+        if (text == NULL)
+            Py_CLEAR(result);
+        else
+            PyList_SetItem(result, (Py_ssize_t)i, text);
+        begin = list->ends[i];
+    }
+    return result;
+}
+
+/* decode_batch(ids) -> list[str]; `ids` is a tuple of what decode takes. */
+PyObject *model_decode_batch(PyObject *self, PyObject *tuple)
+{
+    ids_list list;
+    text_output output;
+    native_call call;
+    PyObject *result = NULL;
+    if (!ids_list_get(self, tuple, &list)) return NULL;
+    if (text_open(&output, list.size * 4 + 64)) {
+        if (call_open(&call, self, list.size) &&
+            call_hold(&call, decode_all(&call, &list, &output), "ids")) {
+            result = texts_of(&list, &output);
+            call_close(&call);
+        }
+        free(output.text);
+    }
+    ids_list_release(&list);
     return result;
 }

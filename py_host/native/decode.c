@@ -3,12 +3,6 @@
 
 #include "native.h"
 
-typedef struct {
-    uint8_t *text;
-    size_t capacity;
-    size_t size;
-} text_output;
-
 static isotok_status text_grow(text_output *output)
 {
     size_t capacity = output->capacity * 2;
@@ -20,14 +14,15 @@ static isotok_status text_grow(text_output *output)
 }
 
 /* After a step that is neither done nor failed: what it needs. */
-static isotok_status provide(native_call *call, text_output *output, isotok_status status)
+isotok_status text_provide(native_call *call, text_output *output, isotok_status status)
 {
     if (status == ISOTOK_NEED_SCRATCH) return box_grow_session(call->box, &call->error);
     return status == ISOTOK_NEED_OUTPUT ? text_grow(output) : status;
 }
 
-static isotok_status decode_run(native_call *call, const uint32_t *ids, size_t count,
-                                uint32_t flags, text_output *output)
+/* Decodes all ids, appending to the output; may run without the lock. */
+isotok_status decode_run(native_call *call, const uint32_t *ids, size_t count, uint32_t flags,
+                         text_output *output)
 {
     isotok_status status = isotok_decode_begin(call->box->session, flags, &call->error);
     size_t consumed = 0;
@@ -38,7 +33,7 @@ static isotok_status decode_run(native_call *call, const uint32_t *ids, size_t c
                                     &written, &call->error);
         output->size += written;
         if (status == ISOTOK_OK) return status;
-        status = provide(call, output, status);
+        status = text_provide(call, output, status);
     }
     return status;
 }
@@ -51,7 +46,7 @@ static PyObject *output_object(const text_output *output, bool as_bytes)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)output->size, "replace");
 }
 
-static bool output_open(text_output *output, size_t capacity)
+bool text_open(text_output *output, size_t capacity)
 {
     *output = (text_output){malloc(capacity), capacity, 0};
     if (output->text == NULL) PyErr_NoMemory();
@@ -62,7 +57,7 @@ static PyObject *decode_ids(PyObject *self, const uint32_t *ids, size_t count, b
 {
     native_call call;
     text_output output;
-    if (!output_open(&output, count * 4 + 64)) return NULL;
+    if (!text_open(&output, count * 4 + 64)) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, count)) {
         uint32_t flags = raw ? ISOTOK_RAW_BYTES : 0;
@@ -107,41 +102,61 @@ static PyObject *list_item(PyObject *list, Py_ssize_t index)
 #endif
 }
 
-static PyObject *decode_list(PyObject *self, PyObject *list, bool raw)
+static bool ids_of_list(PyObject *self, PyObject *list, ids_view *out)
 {
     Py_ssize_t count = PyList_Size(list);
-    uint32_t *ids = malloc(((size_t)count + 1) * sizeof(uint32_t));
-    if (ids == NULL) return PyErr_NoMemory();
-    PyObject *result = NULL;
-    Py_ssize_t i = 0;
-    for (; i < count; i++) {
-        PyObject *item = list_item(list, i);
-        if (item == NULL) break;
-        bool good = id_of(self, item, i, &ids[i]);
-        Py_DECREF(item);
-        if (!good) break;
+    out->ids = out->owned = malloc(((size_t)count + 1) * sizeof(uint32_t));
+    if (out->owned == NULL) {
+        PyErr_NoMemory();
+        return false;
     }
-    if (i == count) result = decode_ids(self, ids, (size_t)count, raw);
-    free(ids);
-    return result;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = list_item(list, i);
+        bool good = item != NULL && id_of(self, item, i, &out->owned[i]);
+        Py_XDECREF(item);
+        if (!good) return false;
+    }
+    out->count = (size_t)count;
+    return true;
+}
+
+static bool ids_of_memory(PyObject *object, ids_view *out)
+{
+    if (PyObject_GetBuffer(object, &out->view, PyBUF_C_CONTIGUOUS) < 0) return false;
+    out->ids = out->view.buf;
+    out->count = (size_t)out->view.len / sizeof(uint32_t);
+    if (out->count == 0 || (uintptr_t)out->view.buf % sizeof(uint32_t) == 0) return true;
+    PyErr_SetString(PyExc_ValueError, "the ids are not aligned to 4 bytes");
+    return false;
+}
+
+/* `self` is an object of the module. */
+bool ids_get(PyObject *self, PyObject *object, ids_view *out)
+{
+    *out = (ids_view){0};
+    if (PyList_Check(object) ? ids_of_list(self, object, out) : ids_of_memory(object, out))
+        return true;
+    ids_release(out);
+    return false;
+}
+
+void ids_release(ids_view *ids)
+{
+    free(ids->owned);
+    if (ids->view.obj != NULL) PyBuffer_Release(&ids->view);
 }
 
 /* decode(ids, raw) -> str, or bytes if raw; `ids` is a list of int or contiguous uint32
  * memory. */
 PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!arguments("decode", count, 2)) return NULL;
     bool raw;
-    if (!argument_bool(args[1], &raw)) return NULL;
-    if (PyList_Check(args[0])) return decode_list(self, args[0], raw);
-    Py_buffer view;
-    if (PyObject_GetBuffer(args[0], &view, PyBUF_C_CONTIGUOUS) < 0) return NULL;
-    PyObject *result = NULL;
-    if (view.len != 0 && (uintptr_t)view.buf % sizeof(uint32_t) != 0)
-        PyErr_SetString(PyExc_ValueError, "the ids are not aligned to 4 bytes");
-    else
-        result = decode_ids(self, view.buf, (size_t)view.len / sizeof(uint32_t), raw);
-    PyBuffer_Release(&view);
+    ids_view ids;
+    if (!arguments("decode", count, 2) || !argument_bool(args[1], &raw) ||
+        !ids_get(self, args[0], &ids))
+        return NULL;
+    PyObject *result = decode_ids(self, ids.ids, ids.count, raw);
+    ids_release(&ids);
     return result;
 }
 
@@ -157,7 +172,7 @@ static isotok_status piece_run(native_call *call, const text_view *piece, uint32
                                      &written, &call->error);
         output->size += written;
         if (status == ISOTOK_OK) return status;
-        status = provide(call, output, status);
+        status = text_provide(call, output, status);
     } while (status >= 0);
     return status;
 }
@@ -183,7 +198,7 @@ PyObject *model_decode_pieces(PyObject *self, PyObject *const *args, Py_ssize_t 
 {
     native_call call;
     text_output output;
-    if (!arguments("decode_pieces", count, 1) || !output_open(&output, 1024)) return NULL;
+    if (!arguments("decode_pieces", count, 1) || !text_open(&output, 1024)) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, 0)) {
         if (call_hold(&call, pieces_run(&call, args[0], &output), "pieces")) {

@@ -66,6 +66,10 @@ PyObject *list_of_ids(model_object *self, const uint32_t *ids, size_t count)
     PyObject **ints = self->ints;
     for (size_t i = 0; i < count; i++) {
         PyObject *number = ints[ids[i]]; /* in range: the core's ids are < vocab_size */
+        if (i + 16 < count) {
+            __builtin_prefetch(&ints[ids[i + 16]]);
+            __builtin_prefetch(ints[ids[i + 8]]);
+        }
         if (number == NULL && (number = int_make(self, ids[i])) == NULL) {
             Py_DECREF(list);
             return NULL;

@@ -121,6 +121,29 @@ static PyObject *model_blob(PyObject *op, PyObject *unused)
     return PyMemoryView_FromObject(((model_object *)op)->blob.obj);
 }
 
+/* cache_info() -> (entries, probes, hits, uncertified, bypassed) of the idle sessions together */
+static PyObject *model_cache_info(PyObject *op, PyObject *unused)
+{
+    model_object *self = (model_object *)op;
+    session_box *taken[SESSION_SLOTS]; /* so that none is given back to a slot further on */
+    isotok_cache_info sum = {0};
+    uint64_t entries = 0;
+    int count = 0;
+    (void)unused;
+    for (int i = 0; i < SESSION_SLOTS; i++) {
+        session_box *box = atomic_exchange(&self->free_boxes[i], NULL);
+        if (box == NULL) continue;
+        sum.entries = 0;
+        box_add_counts(box, &sum);
+        entries += sum.entries;
+        taken[count++] = box;
+    }
+    for (int i = 0; i < count; i++) box_give(self, taken[i]);
+    return Py_BuildValue("(KKKKK)", (unsigned long long)entries, (unsigned long long)sum.probes,
+                         (unsigned long long)sum.hits, (unsigned long long)sum.uncertified,
+                         (unsigned long long)sum.bypassed);
+}
+
 /* sessions() -> memory sizes of the sessions kept for later calls; for tests */
 static PyObject *model_sessions(PyObject *op, PyObject *unused)
 {
@@ -151,15 +174,21 @@ static PyMethodDef model_methods[] = {
     FAST("sample", model_sample, "sample(text, flags, alpha, seed) -> list[int]"),
     FAST("nbest", model_nbest, "nbest(text, flags, n, alpha, seed) -> tuple"),
     FAST("encode_batch", model_encode_batch, "encode_batch(texts, flags, limit, as_lists)"),
+    FAST("count_batch", model_count_batch, "count_batch(texts, flags) -> Buffer"),
+    {"decode_batch", model_decode_batch, METH_O, "decode_batch(ids) -> list[str]"},
     FAST("count", model_count, "count(text, flags, limit) -> int"),
     FAST("normalize", model_normalize, "normalize(text, flags, unit, with_map) -> tuple"),
     {"boundaries", model_boundaries, METH_O, "boundaries(text) -> Buffer"},
     FAST("decode", model_decode, "decode(ids, raw) -> str | bytes"),
     FAST("decode_pieces", model_decode_pieces, "decode_pieces(pieces) -> str"),
+    {"encoder", model_encoder, METH_O, "encoder(flags) -> EncoderStream"},
+    {"decoder", model_decoder, METH_O, "decoder(flags) -> DecoderStream"},
+    {"long_text", model_long_text, METH_O, "long_text(text) -> LongText"},
     {"info", model_info, METH_NOARGS, "info() -> tuple: the fields of isotok_info"},
     {"piece", model_piece, METH_O, "piece(id) -> (bytes, type, score)"},
     {"find", model_find, METH_O, "find(piece) -> int, -1 if there is none"},
     {"blob", model_blob, METH_NOARGS, "blob() -> memoryview"},
+    {"cache_info", model_cache_info, METH_NOARGS, "cache_info() -> tuple of five counts"},
     {"sessions", model_sessions, METH_NOARGS, "sessions() -> sizes of idle sessions"},
     {NULL, NULL, 0, NULL},
 };

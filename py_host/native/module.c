@@ -106,7 +106,13 @@ static int module_exec(PyObject *module)
     state->buffer_type = add_type(module, &buffer_spec);
     if (state->buffer_type == NULL) return -1;
     state->model_type = add_type(module, &model_spec);
-    return state->model_type == NULL ? -1 : 0;
+    if (state->model_type == NULL) return -1;
+    state->encoder_type = add_type(module, &encoder_spec);
+    if (state->encoder_type == NULL) return -1;
+    state->decoder_type = add_type(module, &decoder_spec);
+    if (state->decoder_type == NULL) return -1;
+    state->long_type = add_type(module, &long_spec);
+    return state->long_type == NULL ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
@@ -116,6 +122,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->to_utf8);
     Py_VISIT(state->buffer_type);
     Py_VISIT(state->model_type);
+    Py_VISIT(state->encoder_type);
+    Py_VISIT(state->decoder_type);
+    Py_VISIT(state->long_type);
     return 0;
 }
 
@@ -126,6 +135,9 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->to_utf8);
     Py_CLEAR(state->buffer_type);
     Py_CLEAR(state->model_type);
+    Py_CLEAR(state->encoder_type);
+    Py_CLEAR(state->decoder_type);
+    Py_CLEAR(state->long_type);
     return 0;
 }
 

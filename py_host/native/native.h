@@ -35,6 +35,9 @@
 typedef struct {
     PyTypeObject *buffer_type;
     PyTypeObject *model_type;
+    PyTypeObject *encoder_type;
+    PyTypeObject *decoder_type;
+    PyTypeObject *long_type;
     PyObject *make_error; /* isotok.errors.make_error */
     PyObject *to_utf8;    /* isotok._text.to_utf8, for texts with surrogates */
 } module_state;
@@ -46,6 +49,7 @@ typedef struct {
     void *raw;    /* as malloc returned it */
     size_t memory_size;
     void *cache; /* of tokens, as calloc returned it; NULL: none */
+    isotok_cache_info counted; /* by the sessions that the box had before */
     uint32_t *ids;
     size_t ids_capacity;
     PyThreadState *released; /* set while the call runs without the lock */
@@ -69,6 +73,21 @@ typedef struct {
     size_t size;
     PyObject *owner; /* NULL: `data` lives as long as the argument */
 } text_view;
+
+/* Token ids of an argument: a list of int, or uint32 memory. */
+typedef struct {
+    const uint32_t *ids;
+    size_t count;
+    uint32_t *owned; /* of a list */
+    Py_buffer view;  /* else */
+} ids_view;
+
+/* UTF-8 that grows. */
+typedef struct {
+    uint8_t *text;
+    size_t capacity;
+    size_t size;
+} text_output;
 
 /* One call of a method: its session, its text and its error. */
 typedef struct {
@@ -104,6 +123,8 @@ void boxes_free(model_object *self);
 isotok_status box_grow_session(session_box *box, isotok_error *error);
 bool box_grow_ids(session_box *box, size_t wanted);
 bool box_signals(session_box *box);
+bool box_trim_ids(session_box *box);
+void box_add_counts(const session_box *box, isotok_cache_info *sum);
 
 /* call.c: call_open takes a session and releases the lock for work of `size` bytes;
  * call_close gives both back, and sets an exception (false) if the status is an error. */
@@ -135,6 +156,8 @@ PyObject *model_nbest(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* batch.c */
 PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *model_count_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *model_decode_batch(PyObject *self, PyObject *tuple);
 
 /* normalize.c */
 PyObject *model_normalize(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -142,9 +165,26 @@ PyObject *model_normalize(PyObject *self, PyObject *const *args, Py_ssize_t coun
 /* boundaries.c */
 PyObject *model_boundaries(PyObject *self, PyObject *text);
 
-/* decode.c */
+/* decode.c: ids_get and text_open set an exception and return false; text_provide gives a step
+ * what `status` says is missing. */
+bool ids_get(PyObject *self, PyObject *object, ids_view *out);
+void ids_release(ids_view *ids);
+bool text_open(text_output *output, size_t capacity);
+isotok_status text_provide(native_call *call, text_output *output, isotok_status status);
+isotok_status decode_run(native_call *call, const uint32_t *ids, size_t count, uint32_t flags,
+                         text_output *output);
 PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_decode_pieces(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
+/* stream.c */
+extern PyType_Spec encoder_spec;
+extern PyType_Spec decoder_spec;
+PyObject *model_encoder(PyObject *self, PyObject *flags);
+PyObject *model_decoder(PyObject *self, PyObject *flags);
+
+/* parallel.c */
+extern PyType_Spec long_spec;
+PyObject *model_long_text(PyObject *self, PyObject *bytes);
 
 /* model.c */
 extern PyType_Spec model_spec;

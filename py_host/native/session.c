@@ -28,9 +28,27 @@ static isotok_status box_init_cache(model_object *self, session_box *box, isotok
     return isotok_session_cache(box->session, align_up(box->cache), self->cache_size, error);
 }
 
+/* Adds what the cache of a box has done since the box was made. */
+void box_add_counts(const session_box *box, isotok_cache_info *sum)
+{
+    const isotok_cache_info *before = &box->counted;
+    isotok_cache_info now = {.size = sizeof now};
+    if (isotok_session_cache_info(box->session, &now) != ISOTOK_OK) return;
+    sum->entries += now.entries;
+    sum->probes += before->probes + now.probes;
+    sum->hits += before->hits + now.hits;
+    sum->uncertified += before->uncertified + now.uncertified;
+    sum->bypassed += before->bypassed + now.bypassed;
+}
+
 /* Gives the box a new session of the size that ordinary text needs. */
 static isotok_status box_init(model_object *self, session_box *box, isotok_error *error)
 {
+    if (box->raw != NULL) {
+        isotok_cache_info sum = {0};
+        box_add_counts(box, &sum);
+        box->counted = sum;
+    }
     free(box->raw);
     box->raw = NULL;
     box->memory_size = self->info.session_size;
@@ -81,10 +99,16 @@ session_box *box_take(model_object *self, isotok_error *error)
     return box_new(self, error);
 }
 
+/* Gives a large buffer of ids back, or makes one where it was taken; false: there is none. */
+bool box_trim_ids(session_box *box)
+{
+    return (box->ids != NULL && box->ids_capacity <= KEPT_IDS_CAPACITY) || box_init_ids(box);
+}
+
 /* Brings a box that a difficult text has grown back to normal size. */
 static bool box_trim(model_object *self, session_box *box)
 {
-    if (box->ids_capacity > KEPT_IDS_CAPACITY && !box_init_ids(box)) return false;
+    if (!box_trim_ids(box)) return false;
     if (box->memory_size == self->info.session_size) return true;
     isotok_error error = error_new();
     return box_init(self, box, &error) == ISOTOK_OK;

@@ -2,7 +2,8 @@
 
     ./build.sh test full [--size BYTES] [--only NAME …] [--corpus NAME …] [--processes N]
 
-Exits with 1 if a line falls short. `--size` reads only the first BYTES of each corpus.
+Exits with 1 if a line falls short. `--size` reads only the first BYTES of each corpus; of the
+shuffled text (cache_shuffled) it is the length, 1 GB if not given.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.full import limits, matrix
+from tests.full import cache, limits, matrix
 from tests.support import data
 
 EXTRA = (
+    "tests.full.cache",
+    "tests.full.compat",
     "tests.full.hostile",
     "tests.full.normalized",
     "tests.full.spm_fb",
+    "tests.full.streams",
 )  # modules with an ALL of their own
 
 
@@ -62,7 +66,7 @@ def run_matrix(processes: int, size: int | None, names: list[str]) -> tuple[int,
 def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, help="bytes of each corpus")
+    parser.add_argument("--size", type=int, help="bytes of each corpus, or of the shuffled text")
     parser.add_argument("--only", nargs="+", choices=["matrix", *checks()])
     parser.add_argument("--corpus", nargs="+", default=[], help="only these corpora")
     parser.add_argument("--processes", type=int, default=2)
@@ -70,6 +74,7 @@ def main() -> int:
     if not data.real_models():
         print(data.absence(data.models_dir()))
         return 1
+    cache.configure(options.size, options.processes)
     begin = time.monotonic()
     wanted = options.only or [*checks(), "matrix"]
     passed, failed = run_limits([name for name in wanted if name != "matrix"])

@@ -126,7 +126,7 @@ def test_unknown_choices(tok: isotok.Tokenizer) -> None:
     with pytest.raises(TokenizerError, match='use "numpy" or "list"'):
         tok.encode_batch(["hello"], output="set")  # type: ignore[call-overload]
     with pytest.raises(TokenizerError, match="use 1 or more"):
-        tok.encode_batch(["hello"], threads=0)
+        tok.encode_batch(["hello"], threads=-1)
     with pytest.raises(TokenizerError, match="negative"):
         tok.truncate("hello", -1)
     assert not tok.fits("", -1)

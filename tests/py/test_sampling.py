@@ -6,7 +6,6 @@ enumerated here, from the pieces. What a seed draws is in tests/vectors.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -20,18 +19,10 @@ from conftest import BACKENDS, Opener, need
 from isotok_reference import Bpe, Reference, Segments, load
 from samplers import lattice
 from support import data
-from support.models import BYTES, model
 from support.prose import prose
-from support.sampling import sample
+from support.sampling import LATTICES, lattice_model, sample
 
-LATTICES: list[dict[str, Any]] = json.loads((data.SPINE.parent / "lattices.json").read_text())
 Ids = tuple[int, ...]
-
-
-def model_of(row: dict[str, Any]) -> bytes:
-    pieces = [(text, score, kind) for text, score, kind in row["pieces"]]
-    more = BYTES if row["trainer"].get("byte_fallback") else []
-    return model([*pieces, *more], row["trainer"], row["normalizer"])
 
 
 # ---- Exact distributions ------------------------------------------------------------------
@@ -132,7 +123,7 @@ def dropout(reference: Reference, text: bytes, p: float) -> dict[Ids, float]:
 
 def exact(row: dict[str, Any]) -> dict[Ids, float]:
     """Probability of every possible result."""
-    reference = load(model_of(row))
+    reference = load(lattice_model(row))
     text, _ = reference.normalize(row["text"].encode())
     noise = row["noise"]
     if row["method"] == "nbest":
@@ -189,7 +180,7 @@ def test_p_value() -> None:
 @pytest.fixture(scope="module")
 def tokenizers() -> dict[tuple[str, str], isotok.Tokenizer]:
     return {
-        (row["name"], backend): isotok.load(model_of(row), backend=backend)
+        (row["name"], backend): isotok.load(lattice_model(row), backend=backend)
         for row in LATTICES
         for backend in BACKENDS
     }

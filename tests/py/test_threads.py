@@ -6,6 +6,8 @@ import copy
 import gc
 import os
 import pickle
+import sys
+import sysconfig
 import threading
 import weakref
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import isotok
 import pytest
 from isotok import ClosedError
+from support import sharing
 from support.toy import HELLO, WORLD, byte_model
 
 TEXTS = ["hello world", "", "wörld " * 300, "hello " * 4000, "日本", "x" * 50_000, "<tag>é" * 9]
@@ -41,6 +44,21 @@ def test_threads_share_a_tokenizer(tok: isotok.Tokenizer) -> None:
     with ThreadPoolExecutor(8) as pool:
         for future in [pool.submit(work, number) for number in range(8)]:
             future.result()
+
+
+def test_eight_threads_share_a_tokenizer_for_two_seconds(tok: isotok.Tokenizer) -> None:
+    """All operations, streams and batches with threads of their own; test full: a minute."""
+    assert sharing.share(tok, TEXTS, 2.0) > 50
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"),
+    reason="this CPython has an interpreter lock; none without could be had from the registries",
+)
+def test_without_the_interpreter_lock(tok: isotok.Tokenizer) -> None:
+    """Loading the extension does not switch the lock on, and eight threads get on without."""
+    assert not sys._is_gil_enabled()  # type: ignore[attr-defined]  # pyright: ignore
+    assert sharing.share(tok, TEXTS, 2.0) > 50
 
 
 def test_closing_while_others_work(tok: isotok.Tokenizer) -> None:
@@ -91,6 +109,23 @@ def test_fork(tok: isotok.Tokenizer, backend: str) -> None:
         assert [other.encode(text) for text in TEXTS] == expected
 
     assert [in_child(work) for _ in range(3)] == [0, 0, 0]
+    work()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_fork_after_batches_and_streams(tok: isotok.Tokenizer) -> None:
+    """Threads that a batch has started are gone; a stream goes on in both processes."""
+    batch = tok.encode_batch(TEXTS * 4, threads=2, output="list")
+    encoder, decoder = tok.encoder(), tok.decoder()
+    begun, said = encoder.push("hello wor"), decoder.push(HELLO)
+
+    def work() -> None:
+        assert begun + encoder.push("ld") + encoder.flush() == [HELLO, WORLD]
+        assert said + decoder.push(WORLD) + decoder.flush() == "hello world"
+        assert tok.encode_batch(TEXTS * 4, threads=2, output="list") == batch
+        assert tok.encode_long(TEXTS[3] * 20, threads=2).tolist() == [HELLO] * 80_000
+
+    assert [in_child(work) for _ in range(2)] == [0, 0]
     work()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import assert_type
 
@@ -11,6 +12,8 @@ import numpy as np
 from isotok import (
     Batch,
     CacheInfo,
+    Decoder,
+    Encoder,
     Encoding,
     Info,
     Limits,
@@ -51,6 +54,15 @@ def encoding(tok: Tokenizer) -> None:
     assert_type(tok.encode_batch(("x",), output="list"), list[list[int]])
     assert_type(tok.encode_batch(["x"]).ids, NDArray[np.uint32])
     assert_type(tok.encode_batch(["x"]).offsets, NDArray[np.int64])
+    assert_type(tok.encode_batch(["x"], threads=None), Batch)
+    assert_type(tok.count_batch(["x", b"y"], threads=0, eos=True), list[int])
+    assert_type(tok.encode_long("x", threads=2), NDArray[np.uint32])
+    assert_type(tok.encode_long(b"x", threads=None, output="list"), list[int])
+    assert_type(tok.encode_stream(["x", b"y"], eos=True), Iterator[list[int]])
+    with tok.encoder(bos=True) as encoder:
+        assert_type(encoder, Encoder)
+        assert_type(encoder.push("x") + encoder.flush(), list[int])
+    tok.encode_stream([5])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
     found = tok.encode_with_offsets("x", unit="utf16")
     assert_type(found, Encoding)
     assert_type(found.ids, list[int])
@@ -87,6 +99,14 @@ def decoding(tok: Tokenizer) -> None:
     assert_type(tok.decode(array("I", [1])), str)
     assert_type(tok.decode_bytes((1, 2)), bytes)
     assert_type(tok.decode_pieces(["x", b"y"]), str)
+    assert_type(tok.decode_batch([[1, 2], range(3)], threads=2), list[str])
+    assert_type(tok.decode_batch(tok.encode_batch(["x"])), list[str])
+    assert_type(tok.decode_stream([1, 2]), Iterator[str])
+    assert_type(tok.decode_stream(iter([[1], [2, 3]])), Iterator[str])
+    assert_type(tok.decode_stream(tok.encode_to_numpy("x")), Iterator[str])
+    with tok.decoder() as decoder:
+        assert_type(decoder, Decoder)
+        assert_type(decoder.push(1) + decoder.push([1, 2]) + decoder.flush(), str)
 
 
 def vocabulary(tok: Tokenizer) -> None:

@@ -1,0 +1,107 @@
+"""Texts and ids that come in parts, in an instance of `isotok.wasm`; see `isotok._wasm`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from isotok._wasm import WINDOW
+from isotok._wasm_sample import SamplingInstance
+from isotok._wasm_text import numbers, utf8
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+class StreamingInstance(SamplingInstance):
+    """One opened model in one machine, that takes texts and ids in parts too."""
+
+    def begin_text(self, flags: int) -> None:
+        """Begin to encode a text."""
+        self._start(self._begin, flags, 0, 0)
+        self._write_output()
+
+    def encode_part(self, data: bytes, last: bool) -> tuple[list[int], bytes]:
+        """Encode the next bytes of a text; also returns those at the end that were not taken.
+
+        They belong in front of the next part.
+        """
+        source = memoryview(data)
+        ids: list[int] = []
+        position = 0
+        while True:
+            part = source[position : position + self.window]
+            at_end = position + len(part) == len(source)
+            for _ in self._window(part, last and at_end, self._step_ids):
+                ids += self.results(self.machine.words[self._count_word]).tolist()
+            position += self._consumed()
+            if at_end:
+                return ids, data[position:]
+
+    def begin_ids(self, flags: int) -> None:
+        """Begin to decode ids."""
+        self._decode_begin(flags)
+
+    def decode_part(self, ids: memoryview, last: bool) -> bytes:
+        """Decode the next ids."""
+        return b"".join(self._decode_ids(ids, last))
+
+
+class _Stream:
+    """Holds an instance from its making to `close`, or to the last reference."""
+
+    def __init__(
+        self,
+        take: Callable[[int], StreamingInstance],
+        give: Callable[[StreamingInstance], None],
+        flags: int,
+    ) -> None:
+        self._take = take
+        self._give = give
+        self._flags = flags
+        self._instance: StreamingInstance | None = take(0)
+        self._begun = False
+
+    def _opened(self, size: int) -> StreamingInstance:
+        assert self._instance is not None
+        if not self._instance.machine.alive:  # a trap ended the text before
+            self._instance = self._take(0)
+        self._instance.machine.refuel(1 + size // WINDOW)
+        return self._instance
+
+    def close(self) -> None:
+        """Give the instance back; it is not used again."""
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            self._give(instance)
+
+
+class WasmEncoder(_Stream):
+    """An `isotok._backend.EncoderStream`."""
+
+    _tail = b""
+
+    def push(self, part: str | bytes, last: bool, /) -> list[int]:
+        data = self._tail + utf8(part)
+        begun, self._begun, self._tail = self._begun, False, b""  # stays so if the step fails
+        instance = self._opened(len(data))
+        if not begun:
+            instance.begin_text(self._flags)
+        ids, tail = instance.encode_part(data, last)
+        if not last:
+            self._begun, self._tail = True, tail
+        return ids
+
+
+class WasmDecoder(_Stream):
+    """An `isotok._backend.DecoderStream`."""
+
+    def push(self, part: list[int] | Buffer, last: bool, /) -> bytes:
+        begun, self._begun = self._begun, False
+        ids = memoryview(numbers(part)).cast("B").cast("I")
+        instance = self._opened(len(ids))
+        if not begun:
+            instance.begin_ids(self._flags)
+        data = instance.decode_part(ids, last)
+        self._begun = not last
+        return data
