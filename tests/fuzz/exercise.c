@@ -33,7 +33,7 @@ guarded guarded_copy(const void *data, size_t size, size_t alignment)
     REQUIRE(mprotect(pages + page, inside, PROT_READ | PROT_WRITE) == 0);
     g.pages = pages;
     g.data = pages + page + inside - room;
-    if (size > 0) {
+    if (size > 0 && data != NULL) {
         memcpy(g.data, data, size);
     }
     return g;
@@ -139,6 +139,25 @@ static void exercise_normalized(const drive_model *m, const drive_plan *plan, co
     drive_tokens_free(&t);
 }
 
+/* The text again, with a token cache that fills meanwhile. */
+static void exercise_cached(const drive_model *m, drive_plan plan,
+                            const isotok_encode_options *options, const uint8_t *text, size_t size,
+                            const drive_tokens *expected)
+{
+    guarded cache = guarded_copy(NULL, 4096, 64);
+    isotok_error error;
+    plan.cache = cache.data;
+    plan.cache_size = cache.size;
+    for (int i = 0; i < 3; i++) {
+        drive_tokens t;
+        REQUIRE(drive_encode(m, &plan, options, text, size, &t, &error) == ISOTOK_OK);
+        REQUIRE(expected == NULL || drive_tokens_equal(expected, &t));
+        check_spans(&m->info, &t, size);
+        drive_tokens_free(&t);
+    }
+    guarded_free(&cache);
+}
+
 /* A text under an easy and a difficult plan; then back. Where only SAFE has looked at the
  * blob, its sets may be incomplete, and the tokens depend on where the text is cut. */
 static void exercise_text(const drive_model *m, const uint8_t *text, size_t size, uint32_t seed,
@@ -158,6 +177,7 @@ static void exercise_text(const drive_model *m, const uint8_t *text, size_t size
     REQUIRE(drive_encode(m, &difficult, &options, text, size, &b, &error) == ISOTOK_OK);
     REQUIRE(!complete || drive_tokens_equal(&a, &b));
     check_spans(&m->info, &b, size);
+    exercise_cached(m, seed & 32 ? easy : difficult, &options, text, size, complete ? &a : NULL);
     status = drive_normalize(m, &easy, ISOTOK_UNIT_BYTE, text, size, &na, &error);
     REQUIRE(status == ISOTOK_OK && na.size <= size * (uint64_t)m->info.max_expansion + 16);
     REQUIRE(drive_normalize(m, &difficult, ISOTOK_UNIT_BYTE, text, size, &nb, &error) == ISOTOK_OK);

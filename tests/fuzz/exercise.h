@@ -18,6 +18,7 @@ typedef struct guarded {
     size_t pages_size;
 } guarded;
 
+/* `data` NULL: zeros. */
 guarded guarded_copy(const void *data, size_t size, size_t alignment);
 void guarded_free(guarded *g);
 
