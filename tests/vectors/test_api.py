@@ -12,10 +12,11 @@ from support import api
 from support.toy import byte_model
 
 HOSTS = ("python", "typescript", "c")
-PROTOCOL = {"__new__", "__bool__", "__repr__"}  # of any Python object, no operations
+REFUSED = {"Encoder.__reduce_ex__", "Decoder.__reduce_ex__"}  # a text under way is not copied
+PROTOCOL = {"__new__", "__init__", "__bool__", "__repr__"}  # of any Python object, no operations
 MADE_BY_PYTHON = {
     *("__module__", "__doc__", "__slots__", "__annotations__", "__weakref__"),
-    *("__firstlineno__", "__static_attributes__"),
+    *("__firstlineno__", "__static_attributes__", "__orig_bases__", "__parameters__"),
 }
 
 
@@ -33,9 +34,11 @@ def public_names() -> set[str]:
     """Whatever a user of the package can reach by a public name."""
     found = {f"isotok.{name}" for name in isotok.__all__}
     found |= {f"isotok.compile.{name}" for name in isotok.compile.__all__}
-    for kind in isotok.Tokenizer.__mro__[:-1]:
-        found |= {f"Tokenizer.{name}" for name in vars(kind) if is_public(name)}
-    return found
+    for kind in (isotok.Tokenizer, isotok.Encoder, isotok.Decoder):
+        for base in kind.__mro__:
+            if base.__module__.startswith("isotok"):
+                found |= {f"{kind.__name__}.{name}" for name in vars(base) if is_public(name)}
+    return found - REFUSED
 
 
 def is_public(name: str) -> bool:

@@ -31,7 +31,7 @@ const WORKER_NAMES = sorted(
   rows.flatMap((row) => {
     if (row.worker !== undefined) return namesIn(row.worker);
     return namesIn(row.typescript).map((name) =>
-      name.replace(/^(Tokenizer|Decoder)(?=[.[])/, "Remote$1"),
+      name.replace(/^(Tokenizer|Encoder|Decoder)(?=[.[])/, "Remote$1"),
     );
   }),
 );
@@ -41,10 +41,14 @@ const SCRIPTS = entryScripts().filter((name) => name !== "worker_main");
 const expected = (script: string) => (script.startsWith("worker") ? WORKER_NAMES : NAMES);
 
 /** Classes whose members are operations; those of other types are described with them. */
-const CLASSES = ["Tokenizer", "Decoder", "TokenizerWorker", "RemoteTokenizer", "RemoteDecoder"];
-/** In a worker, the type `Decoder` is there for functions that take either. */
+const CLASSES = [
+  ...["Tokenizer", "Encoder", "Decoder"],
+  ...["TokenizerWorker", "RemoteTokenizer", "RemoteEncoder", "RemoteDecoder"],
+];
+/** In a worker, two types are there for functions that take either. */
+const HERE = ["Encoder", "Decoder"];
 const isListed = (script: string, name: string) =>
-  CLASSES.includes(name) && !(script.startsWith("worker") && name === "Decoder");
+  CLASSES.includes(name) && !(script.startsWith("worker") && HERE.includes(name));
 const member = (owner: string, name: string) => `${owner}${name.startsWith("[") ? "" : "."}${name}`;
 
 const ts = createRequire(join(WEB, "package.json"))("typescript") as typeof Typescript;
@@ -115,16 +119,18 @@ test.each(SCRIPTS)("%s.js has them too", async (script) => {
 
 test("every name works on an opened model", async () => {
   const tokenizer = await Tokenizer.load(fixture("toy_bytes.model"));
-  const decoder = tokenizer.decoder();
-  const instances: Record<string, object> = { Tokenizer: tokenizer, Decoder: decoder };
+  const instances: Record<string, Disposable> = {
+    Encoder: tokenizer.encoder(),
+    Decoder: tokenizer.decoder(),
+    Tokenizer: tokenizer,
+  };
   for (const name of NAMES) {
     const [, owner = "", key = ""] = /^(\w+)[.[](.*?)\]?$/.exec(name) ?? [];
     if (owner === "") continue;
-    const object = instances[owner] as Record<PropertyKey, unknown>;
+    const object = instances[owner] as unknown as Record<PropertyKey, unknown>;
     const found = key === "Symbol.dispose" ? object[Symbol.dispose] : object[key];
     const own = (Tokenizer as unknown as Record<string, unknown>)[key];
     expect(found ?? (owner === "Tokenizer" ? own : undefined), name).toBeDefined();
   }
-  decoder.dispose();
-  tokenizer.dispose();
+  for (const each of Object.values(instances)) each[Symbol.dispose]();
 });

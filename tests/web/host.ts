@@ -3,13 +3,14 @@
 import { type Case, runCases } from "./cases.js";
 import { type NativeAnswer, runNative } from "./native.js";
 import type { Load, Report } from "./report.js";
+import { runSamples, type Samples } from "./samples.js";
 import { type Host, runUses } from "./uses.js";
 import { runSentencePiece, runVectors, type SentencePieceVector, type Spine } from "./vectors.js";
 
 /** Reports by suite; what a host has no data for is missing. */
 export type Results = Partial<Record<Suite, Report>>;
 
-type Suite = "spine" | "sentencepiece" | "cases" | "native" | "uses";
+type Suite = "spine" | "sentencepiece" | "cases" | "samples" | "native" | "uses";
 
 export async function runAll(host: Host): Promise<Results> {
   const load: Load = (bytes) => host.Tokenizer.load(bytes, host.options);
@@ -32,6 +33,9 @@ export async function runAll(host: Host): Promise<Results> {
       files.get(name.startsWith("cases/") ? `shared/${name}` : `shared/data/models/${name}`),
     );
   }
+
+  const samples = (await files.json("vectors/samples.json")) as Samples | undefined;
+  if (samples) results.samples = await runSamples(load, samples, below("vectors/models"));
 
   const answers = (await files.json("native/native.json")) as NativeAnswer[] | undefined;
   if (answers) results.native = await runNative(load, answers, (name) => files.get(name));

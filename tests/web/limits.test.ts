@@ -178,7 +178,25 @@ describe("the limit of WebAssembly memory", () => {
     for (let i = 0; i < 3; i++) {
       expect((await errorOf(() => tokenizer.encode(text))).code).toBe("E_TOO_LARGE");
       expect((await errorOf(() => tokenizer.encodeBatch(["a", text]))).code).toBe("E_TOO_LARGE");
+      const encoder = tokenizer.encoder();
+      expect((await errorOf(() => encoder.push(text))).code).toBe("E_TOO_LARGE");
+      expect([...encoder.push("hello "), ...encoder.push("world"), ...encoder.flush()]).toEqual([
+        ...ids,
+      ]);
+      encoder.dispose();
       expect(tokenizer.encode("hello world")).toEqual(ids);
+    }
+    tokenizer.dispose();
+  });
+
+  test("a list of segmentations that needs too much: the tokenizer goes on", async () => {
+    const wasm = await withLimit("isotok.wasm", 60);
+    const tokenizer = await Tokenizer.load(ownModel("trained_unigram"), { wasm, cacheBytes: 0 });
+    const few = tokenizer.nbest("the year", 3);
+    for (let i = 0; i < 3; i++) {
+      const text = "the year ".repeat(100_000);
+      expect((await errorOf(() => tokenizer.nbest(text, 2))).code).toBe("E_TOO_LARGE");
+      expect(tokenizer.nbest("the year", 3)).toEqual(few);
     }
     tokenizer.dispose();
   });
@@ -204,6 +222,8 @@ describe("a trap", () => {
     const other = await Tokenizer.load(fixture("toy.model"));
     const tokenizer = await broken();
     const decoder = tokenizer.decoder();
+    const encoder = tokenizer.encoder();
+    encoder.push("");
     const error = await errorOf(() => tokenizer.encode("hello world"));
     expect(error.code).toBe("TRAP");
     expect(error.message).toContain("load the model again");
@@ -211,6 +231,10 @@ describe("a trap", () => {
       () => tokenizer.encode("a"),
       () => tokenizer.encodeBatch(["a"]),
       () => tokenizer.decode([1]),
+      () => tokenizer.sample("a", { seed: 1 }),
+      () => tokenizer.nbest("a", 2),
+      () => tokenizer.encoder().push("a"),
+      () => encoder.push("a"),
       () => tokenizer.decoder(),
       () => decoder.push(3),
       () => tokenizer.idToPiece(3),
@@ -218,6 +242,7 @@ describe("a trap", () => {
       expect((await errorOf(run)).code).toBe("TRAP");
     }
     decoder.dispose();
+    encoder.dispose();
     tokenizer.dispose();
     expect((await errorOf(() => tokenizer.encode("a"))).code).toBe("DISPOSED");
     expect([...other.encode("hello")]).toEqual([3]);

@@ -1,5 +1,6 @@
 /** What the native back end answered on texts, made by hosts/native.py: any host must too. */
 
+import type { Tokenizer } from "isotok";
 import {
   check,
   type GetFile,
@@ -24,7 +25,18 @@ export interface NativeAnswer {
   offsets: string;
   normalized: string;
   decoded: string;
+  /** A sample with the default noise, where the model has any. */
+  drawn?: string;
+  /** The best segmentations, where the model has any, with their scores. */
+  best?: string;
+  scores?: number[];
 }
+
+/** As hosts/native.py has them. */
+const DRAWN = 4_000;
+const LISTED = 300;
+const PATHS = 8;
+const SEED = 0x0123_4567_89ab_cdefn;
 
 /** Compares with the answers. `getFile` gets models as they are named, and `native/x.txt`. */
 export async function runNative(
@@ -64,8 +76,28 @@ export async function runNative(
           : toUtf8(tokenizer.normalize(string));
       same("normalized", await sha256(normalized), answer.normalized);
       same("decoded", await sha256(toUtf8(tokenizer.decode(ids))), answer.decoded);
+      await checkOthers(tokenizer, answer, bytes);
     });
   }
   models.close();
   return report;
+}
+
+/** What there is beside the best segmentation. */
+async function checkOthers(
+  tokenizer: Tokenizer,
+  answer: NativeAnswer,
+  bytes: Uint8Array,
+): Promise<void> {
+  if (answer.drawn !== undefined) {
+    const ids = tokenizer.sample(bytes.subarray(0, DRAWN), { seed: SEED });
+    same("sample", await sha256(ids), answer.drawn);
+  }
+  if (answer.best !== undefined) {
+    const best = tokenizer.nbest(bytes.subarray(0, LISTED), PATHS);
+    const numbers = best.flatMap(({ ids }) => [ids.length, ...ids]);
+    same("n best", await sha256(Uint32Array.from(numbers)), answer.best);
+    const scores = best.map(({ score }) => score);
+    same("scores", scores, answer.scores);
+  }
 }

@@ -1,4 +1,4 @@
-/** The examples of web/README.md do what they say. */
+/** The examples of web/README.md and of docs/ do what they say. */
 
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,8 +9,13 @@ import { Tokenizer } from "isotok";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fixture, ROOT } from "./data.js";
 
-const page = readFileSync(join(ROOT, "web/README.md"), "utf8");
-const examples = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code]) => code as string);
+const PAGES = ["web/README.md", "docs/streaming.md"];
+const examples = PAGES.flatMap((name) => {
+  const page = readFileSync(join(ROOT, name), "utf8");
+  const found = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)];
+  if (found.length === 0) throw new Error(`${name} has no examples`);
+  return found.map(([, code]) => code as string);
+});
 const run = promisify(execFile);
 let folder: string;
 
@@ -33,7 +38,7 @@ function expectedOutput(code: string): string[] {
   });
 }
 
-describe("examples of README.md", () => {
+describe("examples of README.md and docs/", () => {
   test("there are some", () => expect(examples.length).toBeGreaterThan(9));
 
   test.each(

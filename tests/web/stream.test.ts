@@ -22,6 +22,16 @@ function pushed(tokenizer: Tokenizer, ids: Iterable<number>): string[] {
   return parts;
 }
 
+function errorOf(run: () => unknown): TokenizerError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof TokenizerError) return error;
+    throw error;
+  }
+  throw new Error("no error");
+}
+
 async function collect(parts: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
   for await (const part of parts) all.push(part);
@@ -97,6 +107,19 @@ describe("decoder", () => {
     decoder.dispose();
     decoder.dispose();
     expect(() => decoder.push(3)).toThrow("disposed");
+  });
+
+  test("an id out of range has its position in the text", () => {
+    const decoder = bytes.decoder();
+    for (const before of [0, 7]) {
+      for (let i = 0; i < before; i++) decoder.push(i % 2 ? 3 : [3, 4]);
+      const error = errorOf(() => decoder.push([3, 999_999, 3]));
+      expect([error.code, error.index]).toEqual(["E_ID_RANGE", before + Math.ceil(before / 2) + 1]);
+    }
+    decoder.push([3, 4]);
+    decoder.flush();
+    expect(errorOf(() => decoder.push(999_999)).index).toBe(0);
+    decoder.dispose();
   });
 
   test.each(["uni_ill_formed", "bpe_ill_formed", "uni_denormalizer", "trained_bpe"])(

@@ -66,6 +66,13 @@ export async function runUses(host: Host, name: string): Promise<Report> {
     for await (const part of tokenizer.decodeStream(ids)) text += part;
     same("text", text, tokenizer.decode(ids));
   });
+  await check(report, "a stream of chunks", () => streamOfChunks(tokenizer, ids));
+  await check(report, "an iterator over chunks", async () => {
+    const found: number[] = [];
+    for await (const part of tokenizer.encodeStream(chunksOf(TEXT))) found.push(...part);
+    same("ids", found, ids);
+  });
+  await check(report, "samples without a seed", () => samplesDiffer(host));
   await runCache(report, host, bytes, ids);
   await runWorker(report, host, bytes, ids);
   tokenizer.dispose();
@@ -79,6 +86,38 @@ async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
     return (error as { code?: string }).code;
   }
   return undefined;
+}
+
+/** A text cut everywhere, also between surrogates. */
+function chunksOf(text: string): string[] {
+  return text.split("");
+}
+
+async function streamOfChunks(tokenizer: Tokenizer, ids: Uint32Array): Promise<void> {
+  const source = new ReadableStream<string>({
+    start(controller) {
+      for (const chunk of chunksOf(TEXT)) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const reader = source.pipeThrough(tokenizer.encodeStream()).getReader();
+  const found: number[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    found.push(...value);
+  }
+  same("ids", found, ids);
+}
+
+/** The host has random numbers, which are others each time. */
+async function samplesDiffer({ Tokenizer, options, base }: Host): Promise<void> {
+  const url = `${base}/vectors/models/trained_unigram.model`;
+  const tokenizer = await Tokenizer.load(await (await fetch(url)).arrayBuffer(), options);
+  const text = TEXT.repeat(20);
+  const found = Array.from({ length: 10 }, () => tokenizer.sample(text, { alpha: 0 }).join());
+  same("different samples", new Set(found).size, 10);
+  tokenizer.dispose();
 }
 
 async function streamOfIds(tokenizer: Tokenizer, ids: Uint32Array): Promise<void> {
@@ -143,6 +182,14 @@ async function runWorker(
       const tokenizer = await worker.load(bytes.slice());
       same("ids", await tokenizer.encode(TEXT), ids);
       same("text", await tokenizer.decode(ids), TEXT);
+      const encoder = await tokenizer.encoder();
+      const parts = await Promise.all(chunksOf(TEXT).map((chunk) => encoder.push(chunk)));
+      const rest = await encoder.flush();
+      same(
+        "ids of chunks",
+        [...parts, rest].flatMap((part) => [...part]),
+        ids,
+      );
       same("error", await codeOf(worker.load(bytes.slice(0, 100))), "E_CORRUPT");
     } finally {
       worker.dispose();

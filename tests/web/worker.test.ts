@@ -44,6 +44,9 @@ test("every method of Tokenizer is there and gives the same", async () => {
     truncate: [text, 3],
     normalize: [text],
     normalizeBytes: [text, { unit: "byte" }],
+    sample: [text, { alpha: 0.5, seed: 2n ** 64n - 1n, bos: true }],
+    nbest: [text, 3, { eos: true }],
+    sampleNbest: [text, 3, { seed: 9 }],
     encodeNormalized: [here.normalize(text), { eos: true }],
     safeBoundaries: [here.normalize(text)],
     decode: [ids],
@@ -110,6 +113,35 @@ test("errors are those of the worker", async () => {
   expect((await errorOf(tokenizer.encodeBatch("text"))).code).toBe("ARGUMENT");
   tokenizer.dispose();
   expect((await errorOf(tokenizer.encode("a"))).code).toBe("DISPOSED");
+});
+
+describe("encoding in parts", () => {
+  const chunks = ["hel", "lo wörld \ud83d", "\ude00 ", new TextEncoder().encode("日本")];
+  const text = "hello wörld 😀 日本";
+
+  test("encoder", async () => {
+    const tokenizer = await load();
+    const encoder = await tokenizer.encoder({ eos: true });
+    const ids: number[] = [];
+    for (const chunk of chunks) ids.push(...(await encoder.push(chunk)));
+    ids.push(...(await encoder.flush()));
+    expect(ids).toEqual([...here.encode(text, { eos: true })]);
+    expect((await errorOf(encoder.push(5 as unknown as string))).code).toBe("ARGUMENT");
+    encoder.dispose();
+    expect((await errorOf(encoder.push("a"))).code).toBe("DISPOSED");
+    tokenizer.dispose();
+  });
+
+  test("streams", async () => {
+    const tokenizer = await load();
+    const ids: number[] = [];
+    for await (const part of tokenizer.encodeStream(chunks, { bos: true })) ids.push(...part);
+    const stream = new Blob([text]).stream().pipeThrough(tokenizer.encodeStream());
+    for await (const part of stream) ids.push(...part);
+    expect(ids).toEqual([...here.encode(text, { bos: true }), ...here.encode(text)]);
+    expect(() => tokenizer.encodeStream("text")).toThrow("for one text use encode()");
+    tokenizer.dispose();
+  });
 });
 
 describe("decoding", () => {

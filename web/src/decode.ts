@@ -73,13 +73,18 @@ function begin(model: ModelInstance, session: Session, flags: number): void {
   if (status !== abi.OK) throw model.error(status, "ids");
 }
 
-/** Decodes ids; `drain` takes the number of bytes in the results, step by step. */
+/**
+ * Decodes ids; `drain` takes the number of bytes in the results, step by step.
+ *
+ * @param before Ids of the text that came before these.
+ */
 function step(
   model: ModelInstance,
   session: Session,
   ids: Ids,
   last: boolean,
   drain: (count: number) => void,
+  before = 0,
 ): void {
   const { memory } = model.machine;
   const room = Math.floor(model.window / 4);
@@ -89,7 +94,7 @@ function step(
     // What is no uint32 is written as one that no model has: the core says which it is.
     memory.writeIds(model.at.text, ids, done, count);
     const end = done + count === ids.length;
-    repeatStep(model, "isotok_decode_step", session, count, last && end, done, drain);
+    repeatStep(model, "isotok_decode_step", session, count, last && end, before + done, drain);
     done += count;
   } while (done < ids.length);
 }
@@ -157,12 +162,14 @@ export class Decoder {
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   #session: Session | undefined;
   #begun = false;
+  /** Ids of the text so far. */
+  #done = 0;
 
   /** @internal */
   constructor(model: ModelInstance, registry: FinalizationRegistry<Session> | undefined) {
     this.#model = model;
     this.#registry = registry;
-    this.#session = model.openSession();
+    this.#session = model.openSession(true);
     registry?.register(this, this.#session, this);
   }
 
@@ -170,6 +177,8 @@ export class Decoder {
    * Decodes the next ids.
    *
    * @returns The text that is certain; often "" within a character made of byte pieces.
+   * @throws TokenizerError `E_ID_RANGE`: `index` is the position in all ids of the text. The
+   * text is over, and the next id begins another one.
    */
   push(ids: IdChunk): string {
     return this.#step(typeof ids === "object" ? checkIds(ids) : [Number(ids)], false);
@@ -195,22 +204,20 @@ export class Decoder {
     const session = this.#session;
     if (session === undefined) throw disposedError();
     if (!this.#begun) begin(model, session, 0);
+    const before = this.#done;
     this.#begun = false; // stays so if the step fails
+    this.#done = 0;
     let text = "";
+    const drain = (count: number) => {
+      text += model.machine.memory.readText(model.at.results, count, this.#utf8, true);
+    };
     try {
-      step(model, session, ids, last, (count) => {
-        text += model.machine.memory.readText(model.at.results, count, this.#utf8, true);
-      });
+      step(model, session, ids, last, drain, before);
       this.#begun = true;
+      this.#done = last ? 0 : before + ids.length;
     } finally {
       if (!this.#begun) this.#utf8.decode();
     }
     return text;
   }
-}
-
-/** Gives back the memory of decoders that were forgotten, where the engine can tell. */
-export function decoderRegistry(model: ModelInstance): FinalizationRegistry<Session> | undefined {
-  if (typeof FinalizationRegistry === "undefined") return undefined;
-  return new FinalizationRegistry((session) => model.release(session));
 }

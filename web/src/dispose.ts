@@ -5,7 +5,7 @@ import { TokenizerError } from "./errors.js";
 export function disposedError(): TokenizerError {
   return new TokenizerError(
     "DISPOSED",
-    "the tokenizer or decoder is disposed; load the model again",
+    "the tokenizer, encoder or decoder is disposed; load the model again",
   );
 }
 

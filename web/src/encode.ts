@@ -1,7 +1,7 @@
 /** Texts to token ids: single texts, with offsets, and batches. */
 
 import { TokenizerError } from "./errors.js";
-import { BATCH, type ModelInstance } from "./instance.js";
+import { BATCH, type Draw, type ModelInstance, NO_TAIL, type Session } from "./instance.js";
 import * as abi from "./layout_gen.js";
 import type { Text } from "./memory.js";
 import { Chunks, writeText } from "./text.js";
@@ -25,18 +25,56 @@ export interface Spans {
 
 const newWords = (length: number): Words => new Uint32Array(length);
 
+/** What a text is encoded to. */
+interface Plan {
+  readonly flags: number;
+  readonly limit: number;
+  readonly unit: number;
+  readonly columns: number;
+  readonly draw?: Draw | undefined;
+}
+
+/** Of ids alone. */
+const idsPlan = (flags: number, limit = 0, draw?: Draw): Plan => ({
+  flags,
+  limit,
+  unit: abi.UNIT_BYTE,
+  columns: 1,
+  draw,
+});
+
+/** Encodes a text. */
+function run(model: ModelInstance, text: Text, plan: Plan, drain: (count: number) => void): void {
+  const { session } = model;
+  try {
+    begin(model, session, plan);
+    runPart(model, session, NO_TAIL, text, true, plan, drain);
+  } finally {
+    model.settle();
+  }
+}
+
+function begin(model: ModelInstance, session: Session, plan: Plan): void {
+  model.writeOptions(plan.flags, plan.limit, plan.unit, plan.draw);
+  model.begin("isotok_encode_begin", session);
+}
+
 /**
- * Encodes; `drain` takes what is in the results. That is all of it where it has room, so that
- * it is copied once.
+ * Encodes a part of a text; `drain` takes what is in the results. That is all of it where it
+ * has room, so that it is copied once.
+ *
+ * @returns What the call for the next part gets as `tail`.
  */
-function run(
+function runPart(
   model: ModelInstance,
+  session: Session,
+  tail: Uint8Array,
   text: Text,
-  options: { flags: number; limit: number; unit: number; columns: number },
+  last: boolean,
+  { flags, columns }: Plan,
   drain: (count: number) => void,
-): void {
-  const { at, session } = model;
-  const { flags, limit, unit, columns } = options;
+): Uint8Array {
+  const { at } = model;
   const { memory } = model.machine;
   const isOnlyCounted = (flags & abi.COUNT_ONLY) !== 0;
   let held = 0;
@@ -44,47 +82,50 @@ function run(
     model.writeOutput(columns, isOnlyCounted ? 0 : held);
     return model.machine.call("isotok_encode_step", session.pointer, at.input, at.output, at.error);
   };
-  try {
-    model.begin("isotok_encode_begin", flags, limit, unit);
-    model.run(text, step, (status) => {
-      held += memory.word(at.output + abi.OUTPUT_COUNT);
-      if (status !== abi.NEED_OUTPUT) return;
-      drain(held);
-      held = 0;
-    });
+  const rest = model.runPart(session, tail, text, last, step, (status) => {
+    held += memory.word(at.output + abi.OUTPUT_COUNT);
+    if (status !== abi.NEED_OUTPUT) return;
     drain(held);
-  } finally {
-    model.settle();
-  }
-}
-
-function runIds(
-  model: ModelInstance,
-  text: Text,
-  flags: number,
-  limit: number,
-  drain: (count: number) => void,
-): void {
-  run(model, text, { flags, limit, unit: abi.UNIT_BYTE, columns: 1 }, drain);
+    held = 0;
+  });
+  drain(held);
+  return rest;
 }
 
 /** Ids of a text, at most `limit` of them unless that is 0. */
-export function encode(model: ModelInstance, text: Text, flags: number, limit: number): Words {
-  const ids = new Chunks(newWords);
-  encodeTo(ids, model, text, flags, limit);
-  return ids.join();
-}
-
-function encodeTo(
-  ids: Chunks<Words>,
+export function encode(
   model: ModelInstance,
   text: Text,
   flags: number,
   limit: number,
-): void {
-  runIds(model, text, flags, limit, (count) => {
-    ids.push(model.machine.memory.copyWords(model.at.results, count));
-  });
+  draw?: Draw,
+): Words {
+  const ids = new Chunks(newWords);
+  run(model, text, idsPlan(flags, limit, draw), collectIds(model, ids));
+  return ids.join();
+}
+
+/** Takes ids out of the results. */
+function collectIds(model: ModelInstance, ids: Chunks<Words>): (count: number) => void {
+  return (count) => ids.push(model.machine.memory.copyWords(model.at.results, count));
+}
+
+/** Begins a text that comes in parts. */
+export function beginParts(model: ModelInstance, session: Session, flags: number): void {
+  begin(model, session, idsPlan(flags));
+}
+
+/** Ids of its next part, and the bytes that belong in front of the one after that. */
+export function encodePart(
+  model: ModelInstance,
+  session: Session,
+  tail: Uint8Array,
+  text: Text,
+  last: boolean,
+): { ids: Words; tail: Uint8Array } {
+  const ids = new Chunks(newWords);
+  const rest = runPart(model, session, tail, text, last, idsPlan(0), collectIds(model, ids));
+  return { ids: ids.join(), tail: rest };
 }
 
 /** Writes as many ids as there is room for; returns the number there are. */
@@ -95,7 +136,7 @@ export function encodeInto(
   target: Uint32Array,
 ): number {
   let done = 0;
-  runIds(model, text, flags, 0, (count) => {
+  run(model, text, idsPlan(flags), (count) => {
     const room = Math.min(count, target.length - done);
     if (room > 0) model.machine.memory.copyWordsTo(target, done, model.at.results, room);
     done += count;
@@ -106,7 +147,7 @@ export function encodeInto(
 /** Number of ids; counting stops at `limit` unless that is 0. */
 export function count(model: ModelInstance, text: Text, flags: number, limit: number): number {
   let total = 0;
-  runIds(model, text, flags | abi.COUNT_ONLY, limit, (found) => {
+  run(model, text, idsPlan(flags | abi.COUNT_ONLY, limit), (found) => {
     total += found;
   });
   return total;
@@ -168,7 +209,7 @@ export function encodeBatch(model: ModelInstance, texts: readonly Text[], flags:
       if (flags & abi.COUNT_ONLY) {
         total += count(model, text, flags, 0);
       } else {
-        encodeTo(ids, model, text, flags, 0);
+        run(model, text, idsPlan(flags), collectIds(model, ids));
         total = ids.length;
       }
       ends[next] = total;

@@ -3,14 +3,16 @@
 export type { EncodeOptions, OffsetsOptions, Unit } from "./arguments.js";
 export type { Decoder } from "./decode.js";
 export type { Batch } from "./encode.js";
+export type { Encoder } from "./encoder.js";
 export { type ErrorCode, type ErrorDetails, TokenizerError } from "./errors.js";
-export type { Algorithm, Info, Parity, PieceType } from "./info.js";
+export type { Algorithm, CacheInfo, Info, Parity, PieceType } from "./info.js";
 export type { Form } from "./load/build.js";
 export type { ModelSource } from "./load/bytes.js";
 export type { WasmSource } from "./load/module.js";
 export type { CompileOptions, LoadOptions } from "./load/open.js";
 export type { Ids, Text } from "./memory.js";
 export type { NormalizedBytes } from "./normalize.js";
-export type { DecoderStream, IdChunk, IdSource } from "./streams.js";
+export type { SampleNbestOptions, SampleOptions, Scored } from "./sampling.js";
+export type { DecoderStream, EncoderStream, IdChunk, IdSource, TextSource } from "./streams.js";
 export type { Encoding, EncodingWithPieces } from "./tokenizer.js";
 export { VERSION } from "./version.js";

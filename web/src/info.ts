@@ -23,6 +23,20 @@ export interface Info {
   readonly maxExpansion: number;
 }
 
+/** What the token cache of a tokenizer has done. */
+export interface CacheInfo {
+  /** Chunks of text that fit; 0: there is no cache, or the model has no use for one. */
+  readonly entries: number;
+  /** Chunks that were looked up … */
+  readonly probes: number;
+  /** … answered from the cache … */
+  readonly hits: number;
+  /** … found, but segmented again, since the answer might depend on the text before. */
+  readonly uncertified: number;
+  /** Bytes of normalized text that were not looked up; the space may count as one byte. */
+  readonly bypassed: number;
+}
+
 const ALGORITHMS: readonly Algorithm[] = ["unigram", "bpe", "word", "char"];
 const PARITIES: readonly Parity[] = ["sentencepiece", "hf", "tiktoken", "isotok", "distilled"];
 const PIECE_TYPES: readonly PieceType[] = [
@@ -41,6 +55,18 @@ function nameOf<T>(names: readonly T[], number: number): T {
 
 export function pieceType(number: number): PieceType {
   return nameOf(PIECE_TYPES, number);
+}
+
+/** Reads an `isotok_cache_info`, and adds what was counted before. */
+export function readCacheInfo(memory: Memory, at: Address, before?: CacheInfo): CacheInfo {
+  const count = (offset: number, counted = 0) => memory.long(at + offset) + counted;
+  return {
+    entries: memory.word(at + abi.CACHE_INFO_ENTRIES),
+    probes: count(abi.CACHE_INFO_PROBES, before?.probes),
+    hits: count(abi.CACHE_INFO_HITS, before?.hits),
+    uncertified: count(abi.CACHE_INFO_UNCERTIFIED, before?.uncertified),
+    bypassed: count(abi.CACHE_INFO_BYPASSED, before?.bypassed),
+  };
 }
 
 /** Reads an `isotok_info`. */

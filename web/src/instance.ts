@@ -7,12 +7,13 @@
  *
  * Texts pass through the same window part by part, so memory does not grow with them. What
  * does grow is the session of a difficult text: it moves to the arena behind everything
- * else, and goes back afterwards. Sessions of open decoders are in the arena too.
+ * else, and goes back afterwards. Sessions of open encoders and decoders are in the arena too,
+ * and what else a call needs.
  */
 
 import { disposedError } from "./dispose.js";
 import type { TokenizerError } from "./errors.js";
-import { type Info, readInfo } from "./info.js";
+import { type CacheInfo, type Info, readCacheInfo, readInfo } from "./info.js";
 import * as abi from "./layout_gen.js";
 import { Machine } from "./machine.js";
 import { type Address, Arena, align, type Text } from "./memory.js";
@@ -46,6 +47,15 @@ export interface Session {
   block: Address;
   size: number;
 }
+
+/** What a sample depends on beside text and flags. */
+export interface Draw {
+  readonly alpha: number;
+  readonly seed: bigint;
+}
+
+/** No bytes: nothing was left of the part of a text before. */
+export const NO_TAIL = new Uint8Array();
 
 /** Where things are, in the order of their addresses. */
 interface Layout {
@@ -81,6 +91,8 @@ export class ModelInstance {
   /** Decodes results; between calls it holds nothing. */
   readonly utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #arena: Arena;
+  /** Blocks of the arena for the call under way. */
+  readonly #loans = new Set<Address>();
   readonly #blobSize: number;
   readonly #cacheSize: number;
   readonly #sessionMin: number;
@@ -88,6 +100,8 @@ export class ModelInstance {
   #machine: Machine | undefined;
   #model: Address = 0;
   #session: Session;
+  /** By the cache's sessions before this one. */
+  #counted: CacheInfo | undefined;
   /** Flags, limit and unit in the options struct. */
   #options: readonly number[] = [];
   /** Columns in the output struct, and how many elements they begin with. */
@@ -180,7 +194,7 @@ export class ModelInstance {
     return session;
   }
 
-  /** The session of all calls but decoders': it has the cache. */
+  /** The session of all calls but those of encoders and decoders: it has the cache. */
   #newSessionAtHome(): Session {
     const { machine, at } = this;
     const session = this.#newSession(at.home, this.#sessionSize);
@@ -195,16 +209,39 @@ export class ModelInstance {
     return session;
   }
 
-  /** A session that stays until it is released, for a text that calls of others interrupt. */
-  openSession(): Session {
-    return this.#newSession(
-      this.#arena.take(this.machine.memory, this.#sessionMin),
-      this.#sessionMin,
-    );
+  /** What the cache has done. */
+  cacheInfo(): CacheInfo {
+    const { machine, at } = this;
+    machine.memory.setWord(at.results, abi.SIZEOF_CACHE_INFO);
+    machine.call("isotok_session_cache_info", this.#session.pointer, at.results);
+    return readCacheInfo(machine.memory, at.results, this.#counted);
+  }
+
+  /**
+   * A session that stays until it is released, for a text that calls of others interrupt.
+   *
+   * @param small Of the least size: it will not have much to do.
+   */
+  openSession(small: boolean): Session {
+    const size = small ? this.#sessionMin : this.#sessionSize;
+    return this.#newSession(this.#arena.take(this.machine.memory, size), size);
   }
 
   release(session: Session): void {
     this.#arena.give(session.block);
+    this.#shrink();
+  }
+
+  /** Memory until the call settles, or is given for other such memory. */
+  loan(size: number, instead = 0): Address {
+    this.#giveBack(instead);
+    const block = this.#arena.take(this.machine.memory, size);
+    this.#loans.add(block);
+    return block;
+  }
+
+  #giveBack(block: Address): void {
+    if (this.#loans.delete(block)) this.#arena.give(block);
   }
 
   /** After NEED_SCRATCH: gives a session at least twice its memory. */
@@ -230,17 +267,24 @@ export class ModelInstance {
 
   /** After a call: brings the session home, and memory back to normal size. */
   settle(): void {
-    const machine = this.#machine;
-    if (this.#session.block === this.at.home || !machine?.alive) return;
-    this.#arena.give(this.#session.block);
-    this.#session = this.#newSessionAtHome();
-    const spare = Math.max(SPARE, SPARE_BLOBS * this.#blobSize);
-    if (this.#arena.isEmpty && machine.memory.size > this.at.end + spare) this.#renew(machine);
+    const isHome = this.#session.block === this.at.home;
+    if ((isHome && this.#loans.size === 0) || !this.#machine?.alive) return;
+    for (const block of this.#loans) this.#giveBack(block);
+    if (!isHome) {
+      this.#counted = this.cacheInfo();
+      this.#arena.give(this.#session.block);
+      this.#session = this.#newSessionAtHome();
+    }
+    this.#shrink();
   }
 
   /** Replaces an instance that has grown: linear memory never becomes smaller. */
-  #renew(old: Machine): void {
+  #shrink(): void {
     const { at } = this;
+    const old = this.#machine;
+    const spare = Math.max(SPARE, SPARE_BLOBS * this.#blobSize);
+    if (!old?.alive || !this.#arena.isEmpty || old.memory.size <= at.end + spare) return;
+    const counted = this.cacheInfo();
     try {
       const machine = new Machine(old.module, "isotok_name");
       machine.memory.reserve(at.end);
@@ -250,20 +294,20 @@ export class ModelInstance {
     } catch {
       return; // there is no room for two: go on with the large one
     }
+    this.#counted = counted;
     this.#session = this.#start(this.machine);
   }
 
   // -- texts in parts -------------------------------------------------------------
 
-  /** Begins a text with options. */
-  begin(name: string, flags: number, limit: number, unit: number): void {
+  /** Begins a text with the options that were written. */
+  begin(name: string, session = this.#session): void {
     const { at } = this;
-    this.writeOptions(flags, limit, unit);
-    const status = this.machine.call(name, this.#session.pointer, at.options, at.error);
+    const status = this.machine.call(name, session.pointer, at.options, at.error);
     if (status !== abi.OK) throw this.error(status, "text");
   }
 
-  writeOptions(flags: number, limit: number, unit: number): void {
+  writeOptions(flags: number, limit: number, unit: number, draw?: Draw): void {
     const [oldFlags, oldLimit, oldUnit] = this.#options;
     if (flags === oldFlags && limit === oldLimit && unit === oldUnit) return;
     const { memory } = this.machine;
@@ -273,9 +317,15 @@ export class ModelInstance {
     memory.setLong(at + abi.ENCODE_OPTIONS_LIMIT, limit);
     memory.setWord(at + abi.ENCODE_OPTIONS_OFFSET_UNIT, unit);
     memory.setWord(at + abi.ENCODE_OPTIONS_RESERVED, 0);
-    memory.setLong(at + abi.ENCODE_OPTIONS_SEED, 0);
-    memory.setLong(at + abi.ENCODE_OPTIONS_ALPHA, 0);
-    this.#options = [flags, limit, unit];
+    if (draw === undefined) {
+      memory.setLong(at + abi.ENCODE_OPTIONS_SEED, 0);
+      memory.setLong(at + abi.ENCODE_OPTIONS_ALPHA, 0);
+      this.#options = [flags, limit, unit];
+    } else {
+      memory.setBits(at + abi.ENCODE_OPTIONS_SEED, draw.seed);
+      memory.setDouble(at + abi.ENCODE_OPTIONS_ALPHA, draw.alpha);
+      this.#options = [];
+    }
   }
 
   /**
@@ -296,6 +346,15 @@ export class ModelInstance {
     this.#held = held;
   }
 
+  /** Has ids alone written to other memory than the results. */
+  writeTarget(ids: Address, capacity: number): void {
+    this.writeOutput(1);
+    const { memory } = this.machine;
+    memory.setWord(this.at.output + abi.OUTPUT_IDS, ids);
+    memory.setWord(this.at.output + abi.OUTPUT_CAPACITY, capacity);
+    this.#columns = 0;
+  }
+
   /** Where a column of the results begins. */
   column(index: number, columns: number): Address {
     return this.at.results + 4 * Math.floor(RESULT_WORDS / columns) * index;
@@ -303,29 +362,55 @@ export class ModelInstance {
 
   /** Passes a text through the window; `drain` learns of each step's output, and its status. */
   run(text: Text, step: () => number, drain: (status: number) => void): void {
+    this.runPart(this.#session, NO_TAIL, text, true, step, drain);
+  }
+
+  /**
+   * Passes the next part of a text through the window.
+   *
+   * @param tail What the call for the part before returned.
+   * @returns Bytes at the end that the core has not consumed.
+   */
+  runPart(
+    session: Session,
+    tail: Uint8Array,
+    text: Text,
+    last: boolean,
+    step: () => number,
+    drain: (status: number) => void,
+  ): Uint8Array {
     const { memory } = this.machine;
     const reader = new TextReader(text);
     const { input, text: window } = this.at;
-    let kept = 0; // bytes of the part before that the core has not consumed
+    let kept = tail.length;
     let status: number;
-    do {
+    if (kept > 0) memory.writeWindow(0, tail);
+    for (;;) {
       kept += reader.fill(memory, kept, this.window - kept);
+      const isLast = last && reader.done;
       memory.setWord(input + abi.INPUT_TEXT, window);
       memory.setWord(input + abi.INPUT_SIZE, kept);
       memory.setWord(input + abi.INPUT_CONSUMED, 0);
-      memory.setWord(input + abi.INPUT_PART, reader.done ? abi.PART_LAST : 0);
+      memory.setWord(input + abi.INPUT_PART, isLast ? abi.PART_LAST : 0);
       do {
         status = step();
         if (status < 0) throw this.error(status, "text");
         drain(status);
-        if (status === abi.NEED_SCRATCH) this.grow(this.#session);
+        if (status === abi.NEED_SCRATCH) this.grow(session);
       } while (status === abi.NEED_OUTPUT || status === abi.NEED_SCRATCH);
-      if (reader.done) return;
+      if (isLast || status === abi.AT_LIMIT) return NO_TAIL;
       const consumed = memory.word(input + abi.INPUT_CONSUMED);
       kept -= consumed;
+      if (reader.done) return memory.copy(window + consumed, kept);
       memory.move(window, window + consumed, kept);
-    } while (status !== abi.AT_LIMIT);
+    }
   }
+}
+
+/** Gives back the memory of streams that were forgotten, where the engine can tell. */
+export function sessionRegistry(model: ModelInstance): FinalizationRegistry<Session> | undefined {
+  if (typeof FinalizationRegistry === "undefined") return undefined;
+  return new FinalizationRegistry((session) => model.release(session));
 }
 
 /** Addresses that the size of the blob decides. */

@@ -35,6 +35,7 @@ export class Memory {
   readonly #encoder = new TextEncoder();
   #bytes: Uint8Array<ArrayBuffer>;
   #words: Uint32Array<ArrayBuffer>;
+  #view: DataView;
   #windowAt = 0;
   #window: Uint8Array<ArrayBuffer>;
 
@@ -42,6 +43,7 @@ export class Memory {
     this.#memory = memory;
     this.#bytes = new Uint8Array(memory.buffer);
     this.#words = new Uint32Array(memory.buffer);
+    this.#view = new DataView(memory.buffer);
     this.#window = this.#bytes;
   }
 
@@ -70,6 +72,7 @@ export class Memory {
     const buffer = this.#memory.buffer;
     this.#bytes = new Uint8Array(buffer);
     this.#words = new Uint32Array(buffer);
+    this.#view = new DataView(buffer);
     this.#window = this.#bytes.subarray(this.#windowAt);
   }
 
@@ -93,8 +96,17 @@ export class Memory {
     this.setWord(at + 4, Math.floor(value / 2 ** 32));
   }
 
+  /** Writes a uint64. */
+  setBits(at: Address, value: bigint): void {
+    this.#view.setBigUint64(at, value, true);
+  }
+
   float(at: Address): number {
-    return new DataView(this.#memory.buffer).getFloat32(at, true);
+    return this.#view.getFloat32(at, true);
+  }
+
+  setDouble(at: Address, value: number): void {
+    this.#view.setFloat64(at, value, true);
   }
 
   // -- blocks ---------------------------------------------------------------------

@@ -36,7 +36,8 @@ function run(
       at.error,
     );
   try {
-    model.begin("isotok_normalize_begin", 0, 0, unit);
+    model.writeOptions(0, 0, unit);
+    model.begin("isotok_normalize_begin");
     model.run(text, step, () => drain(machine.memory.word(at.first)));
   } finally {
     model.settle();

@@ -10,24 +10,29 @@ import {
 } from "./arguments.js";
 import { makeDisposable } from "./dispose.js";
 import type { Batch } from "./encode.js";
-import type { Info, PieceType } from "./info.js";
+import type { CacheInfo, Info, PieceType } from "./info.js";
 import type { ModelSource } from "./load/bytes.js";
 import type { WasmSource } from "./load/module.js";
 import type { LoadOptions } from "./load/open.js";
 import type { Ids, Text } from "./memory.js";
 import type { NormalizedBytes } from "./normalize.js";
+import type { SampleNbestOptions, SampleOptions, Scored } from "./sampling.js";
 import {
+  checkChunks,
   type DecoderStream,
-  decodeIterator,
-  decodeTransform,
+  type EncoderStream,
   type IdChunk,
   type IdSource,
+  iterate,
+  type TextSource,
+  transformStream,
 } from "./streams.js";
 import type { Encoding, EncodingWithPieces } from "./tokenizer.js";
 import { Channel, Handle } from "./worker_channel.js";
 import type { Loaded, Port } from "./worker_messages.js";
 
 export interface RemoteDecoder extends Disposable {}
+export interface RemoteEncoder extends Disposable {}
 export interface RemoteTokenizer extends Disposable {}
 export interface RemoteWorker extends Disposable {}
 
@@ -139,6 +144,39 @@ export class RemoteTokenizer {
     return this.#handle.call("truncate", text, limit, options);
   }
 
+  async encoder(options?: EncodeOptions): Promise<RemoteEncoder> {
+    return new RemoteEncoder(this.#channel, await this.#handle.call<number>("encoder", options));
+  }
+
+  encodeStream(source?: undefined, options?: EncodeOptions): EncoderStream;
+  encodeStream(
+    source: TextSource,
+    options?: EncodeOptions,
+  ): AsyncGenerator<Uint32Array<ArrayBuffer>>;
+  encodeStream(
+    source?: TextSource,
+    options?: EncodeOptions,
+  ): EncoderStream | AsyncGenerator<Uint32Array<ArrayBuffer>> {
+    const open = () => this.encoder(options);
+    return source === undefined ? transformStream(open) : iterate(open, checkChunks(source));
+  }
+
+  sample(text: Text, options?: SampleOptions): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("sample", text, options);
+  }
+
+  nbest(text: Text, n: number, options?: EncodeOptions): Promise<Scored[]> {
+    return this.#handle.call("nbest", text, n, options);
+  }
+
+  sampleNbest(
+    text: Text,
+    n: number,
+    options?: SampleNbestOptions,
+  ): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("sampleNbest", text, n, options);
+  }
+
   normalize(text: Text): Promise<string> {
     return this.#handle.call("normalize", text);
   }
@@ -174,8 +212,8 @@ export class RemoteTokenizer {
   decodeStream(): DecoderStream;
   decodeStream(source: IdSource): AsyncGenerator<string>;
   decodeStream(source?: IdSource): DecoderStream | AsyncGenerator<string> {
-    if (source === undefined) return decodeTransform(() => this.decoder());
-    return decodeIterator(() => this.decoder(), source);
+    const open = () => this.decoder();
+    return source === undefined ? transformStream(open) : iterate(open, source);
   }
 
   idToPiece(id: number): Promise<string> {
@@ -202,12 +240,41 @@ export class RemoteTokenizer {
     return this.#handle.call("hasPiece", piece);
   }
 
+  cacheInfo(): Promise<CacheInfo> {
+    return this.#handle.call("cacheInfo");
+  }
+
   /** A copy of the blob. */
   toBlob(): Promise<Uint8Array<ArrayBuffer>> {
     return this.#handle.call("toBlob");
   }
 
   /** Has the worker let go of the model. */
+  dispose(): void {
+    this.#handle.dispose();
+  }
+}
+
+/** An encoder in a worker; see `Encoder`. */
+export class RemoteEncoder {
+  static {
+    makeDisposable(RemoteEncoder.prototype);
+  }
+
+  readonly #handle: Handle;
+
+  constructor(channel: Channel, target: number) {
+    this.#handle = new Handle(channel, target);
+  }
+
+  push(chunk: Text): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("push", chunk);
+  }
+
+  flush(): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("flush");
+  }
+
   dispose(): void {
     this.#handle.dispose();
   }

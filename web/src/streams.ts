@@ -1,59 +1,80 @@
-/** Decoding as streams and async iterators, over a decoder here or in a worker. */
+/** Encoding and decoding as streams and async iterators, here or in a worker. */
 
-import type { Ids } from "./memory.js";
+import { argumentError } from "./errors.js";
+import type { Ids, Text } from "./memory.js";
+import { isUint8Array } from "./tags.js";
 
 /** Token ids as they come: one, or some. */
 export type IdChunk = number | bigint | Ids;
 export type IdSource = AsyncIterable<IdChunk> | Iterable<IdChunk>;
 export type DecoderStream = TransformStream<IdChunk, string>;
 
-/** A decoder, or the proxy of one. */
-interface AnyDecoder {
-  push(ids: IdChunk): string | Promise<string>;
-  flush(): string | Promise<string>;
+/** A text in chunks, cut anywhere. */
+export type TextSource = AsyncIterable<Text> | Iterable<Text>;
+export type EncoderStream = TransformStream<Text, Uint32Array<ArrayBuffer>>;
+
+/** An encoder or a decoder, or the proxy of one. */
+interface Coder<In, Out> {
+  push(chunk: In): Out | Promise<Out>;
+  flush(): Out | Promise<Out>;
   dispose(): void;
 }
 
-type Open = () => AnyDecoder | Promise<AnyDecoder>;
+type Open<In, Out> = () => Coder<In, Out> | Promise<Coder<In, Out>>;
 
-export function decodeTransform(open: Open): DecoderStream {
-  let decoder: AnyDecoder | undefined;
+/** Ids or text. */
+interface Result {
+  readonly length: number;
+}
+
+export function transformStream<In, Out extends Result>(
+  open: Open<In, Out>,
+): TransformStream<In, Out> {
+  let coder: Coder<In, Out> | undefined;
   /** Enqueues what a step gives; a failed step is the last. */
   const step = async (
-    controller: TransformStreamDefaultController<string>,
-    run: (decoder: AnyDecoder) => string | Promise<string>,
+    controller: TransformStreamDefaultController<Out>,
+    run: (coder: Coder<In, Out>) => Out | Promise<Out>,
   ) => {
-    decoder ??= await open();
+    coder ??= await open();
     try {
-      const text = await run(decoder);
-      if (text !== "") controller.enqueue(text);
+      const found = await run(coder);
+      if (found.length > 0) controller.enqueue(found);
     } catch (error) {
-      decoder.dispose();
+      coder.dispose();
       throw error;
     }
   };
-  const transformer: Transformer<IdChunk, string> & { cancel(): void } = {
+  const transformer: Transformer<In, Out> & { cancel(): void } = {
     transform: (chunk, controller) => step(controller, (each) => each.push(chunk)),
     async flush(controller) {
       await step(controller, (each) => each.flush());
-      decoder?.dispose();
+      coder?.dispose();
     },
-    // Not every engine calls it yet; there the decoder goes with the stream.
-    cancel: () => decoder?.dispose(),
+    // Not every engine calls it yet; there the coder goes with the stream.
+    cancel: () => coder?.dispose(),
   };
   return new TransformStream(transformer);
 }
 
-export async function* decodeIterator(open: Open, source: IdSource): AsyncGenerator<string> {
-  const decoder = await open(); // not before the first piece is asked for: perhaps nobody does
+export async function* iterate<In, Out extends Result>(
+  open: Open<In, Out>,
+  source: AsyncIterable<In> | Iterable<In>,
+): AsyncGenerator<Out, void, unknown> {
+  const coder = await open(); // not before the first result is asked for: perhaps nobody does
   try {
     for await (const chunk of source) {
-      const text = await decoder.push(chunk);
-      if (text !== "") yield text;
+      const found = await coder.push(chunk);
+      if (found.length > 0) yield found;
     }
-    const text = await decoder.flush();
-    if (text !== "") yield text;
+    const found = await coder.flush();
+    if (found.length > 0) yield found;
   } finally {
-    decoder.dispose();
+    coder.dispose();
   }
+}
+
+export function checkChunks(chunks: TextSource): TextSource {
+  if (typeof chunks !== "string" && !isUint8Array(chunks)) return chunks;
+  throw argumentError("chunks must be an iterable of texts; for one text use encode()");
 }

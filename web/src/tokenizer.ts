@@ -13,12 +13,13 @@ import {
   unitOf,
 } from "./arguments.js";
 import { safeBoundaries } from "./boundaries.js";
-import { Decoder, decode, decodeBytes, decodePieces, decoderRegistry } from "./decode.js";
+import { Decoder, decode, decodeBytes, decodePieces } from "./decode.js";
 import { makeDisposable } from "./dispose.js";
 import { type Batch, count, encode, encodeBatch, encodeInto, encodeSpans } from "./encode.js";
+import { Encoder } from "./encoder.js";
 import { argumentError, bufferError } from "./errors.js";
-import type { Info, PieceType } from "./info.js";
-import type { ModelInstance, Session } from "./instance.js";
+import type { CacheInfo, Info, PieceType } from "./info.js";
+import { type ModelInstance, type Session, sessionRegistry } from "./instance.js";
 import * as abi from "./layout_gen.js";
 import type { ModelSource } from "./load/bytes.js";
 import {
@@ -30,7 +31,23 @@ import {
 } from "./load/open.js";
 import type { Ids, Text } from "./memory.js";
 import { type NormalizedBytes, normalize, normalizeBytes } from "./normalize.js";
-import { type DecoderStream, decodeIterator, decodeTransform, type IdSource } from "./streams.js";
+import {
+  nbest,
+  type SampleNbestOptions,
+  type SampleOptions,
+  type Scored,
+  sample,
+  sampleNbest,
+} from "./sampling.js";
+import {
+  checkChunks,
+  type DecoderStream,
+  type EncoderStream,
+  type IdSource,
+  iterate,
+  type TextSource,
+  transformStream,
+} from "./streams.js";
 import { isUint32Array } from "./tags.js";
 import { findPiece, getPiece } from "./vocabulary.js";
 
@@ -172,6 +189,53 @@ export class Tokenizer {
     return limit === 0 ? new Uint32Array() : ids;
   }
 
+  /** An encoder for a text that comes in chunks; dispose of it at the end. */
+  encoder(options?: EncodeOptions): Encoder {
+    return new Encoder(this.#model, this.#streams(), flagsOf(options));
+  }
+
+  /**
+   * Encodes a text that comes in chunks, cut anywhere, without ever holding all of it: a
+   * transform stream, or from a source an async iterator. They give ids as those become
+   * final, at least one at a time; together the ids of `encode`.
+   */
+  encodeStream(source?: undefined, options?: EncodeOptions): EncoderStream;
+  encodeStream(
+    source: TextSource,
+    options?: EncodeOptions,
+  ): AsyncGenerator<Uint32Array<ArrayBuffer>>;
+  encodeStream(
+    source?: TextSource,
+    options?: EncodeOptions,
+  ): EncoderStream | AsyncGenerator<Uint32Array<ArrayBuffer>> {
+    const open = () => this.encoder(options);
+    return source === undefined ? transformStream(open) : iterate(open, checkChunks(source));
+  }
+
+  // -- other segmentations --------------------------------------------------------
+
+  /** Draws a segmentation (subword regularization): ids of unigram and BPE models. */
+  sample(text: Text, options?: SampleOptions): Uint32Array<ArrayBuffer> {
+    return sample(this.#model, checkText(text), options);
+  }
+
+  /**
+   * The best segmentations of a text, best first, with their scores; unigram models only.
+   *
+   * They are sentencepiece's, score for score; after 500,000 partial segmentations the best
+   * one alone, as there. All of the text is held in memory.
+   *
+   * @param n From 1 to 512; there may be fewer.
+   */
+  nbest(text: Text, n: number, options?: EncodeOptions): Scored[] {
+    return nbest(this.#model, checkText(text), flagsOf(options), n);
+  }
+
+  /** Draws one of the `n` best segmentations, with P ~ exp(alpha * score). */
+  sampleNbest(text: Text, n: number, options?: SampleNbestOptions): Uint32Array<ArrayBuffer> {
+    return sampleNbest(this.#model, checkText(text), n, options);
+  }
+
   // -- normalize ------------------------------------------------------------------
 
   /** The text as `encode` sees it before it looks for pieces. */
@@ -220,8 +284,7 @@ export class Tokenizer {
 
   /** A decoder for ids as they come; dispose of it at the end. */
   decoder(): Decoder {
-    this.#registry ??= decoderRegistry(this.#model);
-    return new Decoder(this.#model, this.#registry);
+    return new Decoder(this.#model, this.#streams());
   }
 
   /**
@@ -231,8 +294,8 @@ export class Tokenizer {
   decodeStream(): DecoderStream;
   decodeStream(source: IdSource): AsyncGenerator<string>;
   decodeStream(source?: IdSource): DecoderStream | AsyncGenerator<string> {
-    if (source === undefined) return decodeTransform(() => this.decoder());
-    return decodeIterator(() => this.decoder(), source);
+    const open = () => this.decoder();
+    return source === undefined ? transformStream(open) : iterate(open, source);
   }
 
   // -- vocabulary -----------------------------------------------------------------
@@ -293,17 +356,27 @@ export class Tokenizer {
     return this.#model.blob();
   }
 
+  /** What the token cache (`cacheBytes`) has done, to see whether it pays. */
+  cacheInfo(): CacheInfo {
+    return this.#model.cacheInfo();
+  }
+
   /** Bytes of WebAssembly memory that this tokenizer holds. */
   get memorySize(): number {
     return this.#model.memorySize;
   }
 
   /**
-   * Lets go of the model; using it or its decoders afterwards is an error. Without this
-   * the memory goes with the last reference.
+   * Lets go of the model; using it or its encoders and decoders afterwards is an error.
+   * Without this the memory goes with the last reference.
    */
   dispose(): void {
     this.#model.dispose();
+  }
+
+  #streams(): FinalizationRegistry<Session> | undefined {
+    this.#registry ??= sessionRegistry(this.#model);
+    return this.#registry;
   }
 
   #text(bytes: Uint8Array<ArrayBuffer>): string {

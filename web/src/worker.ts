@@ -10,7 +10,7 @@ import { RemoteWorker } from "./remote.js";
 import type { Port } from "./worker_messages.js";
 
 export * from "./exports.js";
-export type { RemoteDecoder, RemoteTokenizer } from "./remote.js";
+export type { RemoteDecoder, RemoteEncoder, RemoteTokenizer } from "./remote.js";
 
 /** A worker, in which any number of models can be loaded. */
 export class TokenizerWorker extends RemoteWorker {

@@ -12,7 +12,7 @@ interface Waiting {
 export class Channel {
   readonly #port: Port;
   readonly #waiting = new Map<number, Waiting>();
-  /** Tells the worker of tokenizers and decoders that were forgotten here. */
+  /** Tells the worker of targets that were forgotten here. */
   readonly #registry: FinalizationRegistry<number> | undefined;
   #next = 1;
   #ended: TokenizerError | undefined;
@@ -28,7 +28,7 @@ export class Channel {
     );
   }
 
-  /** Calls a method of a tokenizer or decoder; 0 is the worker itself. */
+  /** Calls a method of a tokenizer, encoder or decoder; 0 is the worker itself. */
   call<T>(target: number, method: string, ...values: unknown[]): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#ended !== undefined) return reject(this.#ended);

@@ -11,7 +11,7 @@ export interface Port {
   close(): void;
 }
 
-/** A call. `target` is the number of a tokenizer or decoder; there is none for `load`. */
+/** A call. `target` is the number of a tokenizer, encoder or decoder; there is none for `load`. */
 export interface Request {
   readonly id: number;
   readonly target: number;

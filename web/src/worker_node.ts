@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { RemoteWorker } from "./remote.js";
 
 export * from "./exports.js";
-export type { RemoteDecoder, RemoteTokenizer } from "./remote.js";
+export type { RemoteDecoder, RemoteEncoder, RemoteTokenizer } from "./remote.js";
 
 /** A worker thread, in which any number of models can be loaded; end it, or Node waits. */
 export class TokenizerWorker extends RemoteWorker {

@@ -1,6 +1,7 @@
-/** The worker's side: tokenizers and decoders by number, and calls on them. */
+/** The worker's side: tokenizers, encoders and decoders by number, and calls on them. */
 
 import type { Decoder } from "./decode.js";
+import type { Encoder } from "./encoder.js";
 import type { ModelSource } from "./load/bytes.js";
 import type { LoadOptions } from "./load/open.js";
 import type { Tokenizer } from "./tokenizer.js";
@@ -16,12 +17,17 @@ import {
 type Load = (source: ModelSource, options: LoadOptions) => Promise<Tokenizer>;
 type Methods = Record<string, (...values: unknown[]) => unknown>;
 
+/** Methods whose result stays here. */
+const OPENERS: readonly string[] = ["encoder", "decoder"];
+
+type Target = Tokenizer | Encoder | Decoder;
+
 /** Answers the requests that come through a port. */
 export function serve(port: Port, load: Load): void {
-  const targets = new Map<number, Tokenizer | Decoder>();
+  const targets = new Map<number, Target>();
   let next = 1;
 
-  const keep = (target: Tokenizer | Decoder): number => {
+  const keep = (target: Target): number => {
     targets.set(next, target);
     return next++;
   };
@@ -33,9 +39,10 @@ export function serve(port: Port, load: Load): void {
     }
     const object = targets.get(target);
     if (object === undefined) return undefined; // disposed of before
-    if (method === "decoder") return keep((object as Tokenizer).decoder());
     if (method === "dispose") targets.delete(target);
-    return ((object as unknown as Methods)[method] as Methods[string]).apply(object, [...values]);
+    const call = (object as unknown as Methods)[method] as Methods[string];
+    const result = call.apply(object, [...values]);
+    return OPENERS.includes(method) ? keep(result as Encoder | Decoder) : result;
   };
 
   const answer = async (request: Request) => {

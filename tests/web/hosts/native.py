@@ -4,7 +4,8 @@
     python tests/web/hosts/native.py FOLDER
 
 FOLDER gets the texts and native.json: for each model and text the number of ids, and
-digests of ids, offsets, normalized and decoded text. Models are named as the server of the
+digests of ids, offsets, normalized and decoded text, of a sample and of the n best
+segmentations. Models are named as the server of the
 host tests has them; models and texts of the data folder take part where it is there.
 """
 
@@ -27,6 +28,12 @@ from support import data, texts  # noqa: E402
 OWN = ("trained_unigram", "trained_bpe", "uni_rules", "uni_expand", "char_bytes", "word_plain")
 SLICE = 20_000
 """Bytes taken of a corpus, from its middle."""
+DRAWN = 4_000
+"""Bytes of a text from which a sample is drawn."""
+LISTED = 300
+"""Bytes of a text whose best segmentations are listed."""
+PATHS = 8
+SEED = 0x0123_4567_89AB_CDEF
 
 
 def corners(*, well_formed: bool) -> bytes:
@@ -79,7 +86,20 @@ def answers(tokenizer: isotok.Tokenizer, content: bytes) -> dict[str, Any]:
         "offsets": digest_of_numbers(place for span in found.offsets for place in span),
         "normalized": digest_of_text(tokenizer.normalize(text)),
         "decoded": digest_of_text(tokenizer.decode(found.ids)),
+        **others(tokenizer, content),
     }
+
+
+def others(tokenizer: isotok.Tokenizer, content: bytes) -> dict[str, Any]:
+    """Answers beside the best segmentation."""
+    found: dict[str, Any] = {}
+    if tokenizer.info.algorithm in ("unigram", "bpe"):
+        found["drawn"] = digest_of_numbers(tokenizer.sample(content[:DRAWN], seed=SEED))
+    if tokenizer.info.algorithm == "unigram":
+        best = tokenizer.nbest(content[:LISTED], PATHS)
+        found["best"] = digest_of_numbers(n for ids, _ in best for n in (len(ids), *ids))
+        found["scores"] = [score for _, score in best]
+    return found
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ const SUITES = {
   spine: "spine vectors",
   sentencepiece: "SentencePiece vectors",
   cases: "cases",
+  samples: "samples",
   native: "native answers",
   uses: "uses",
 };

@@ -35,10 +35,12 @@ SUITES = {
     "spine": "test_spine",
     "sentencepiece": "test_vectors",
     "cases": "test_cases",
+    "samples": "test_samples",
     "native": "inside_native",
 }
 TESTS = [
-    *("vectors/test_spine", "vectors/test_api", "py/test_vectors", "py/test_cases"),
+    *("vectors/test_spine", "vectors/test_api", "vectors/test_samples"),
+    *("py/test_vectors", "py/test_cases"),
     *("web/pyodide/inside_native", "web/pyodide/inside_engine"),
 ]
 MORE_TESTS = [
