@@ -89,8 +89,8 @@ class Encoder(_Stream[EncoderStream]):
     Examples
     --------
     >>> encoder = tok.encoder(eos=True)
-    >>> encoder.push("hel"), encoder.push("lo wor"), encoder.push("ld"), encoder.flush()
-    ([], [], [3], [4, 2])
+    >>> encoder.push("hel") + encoder.push("lo wor") + encoder.push("ld") + encoder.flush()
+    [3, 4, 2]
     """
 
     __slots__ = ("_held",)

@@ -54,6 +54,8 @@ function answer(request, response) {
 /** Starts it; gives its address, and a function that ends it. */
 export async function serve() {
   const server = createServer(answer);
+  // Hosts compute for seconds and then use a connection again, just when it might be closed.
+  server.keepAliveTimeout = 0;
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () => {
     server.close();
