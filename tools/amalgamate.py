@@ -21,14 +21,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from check_tree import layer_of
+from check_tree import STANDARD_HEADERS, layer_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE, BUILD = ROOT / "core/src", ROOT / "core/build"
 PUBLIC = ("isotok.h", "isotok_build.h")
 FIELDS = "ISOTOK__BLOB_FIELDS"  # defined by a source that wants blob_gen.h's table
 
-INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"].*\n', re.M)
+# Ours and the standard ones come once; others, of one processor, stay where they are.
+INCLUDE = re.compile(rf'^#include ([<"])({"|".join(STANDARD_HEADERS)}|(?<=")[^"]+)[>"].*\n', re.M)
 # Comments and literals, which are skipped, or an identifier.
 WORD = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|\b[A-Za-z_]\w*", re.S)
 # Declaration or head of a function that is private to the library.

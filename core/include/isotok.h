@@ -265,7 +265,7 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
 typedef struct isotok_cache_info {
     uint32_t size;        /* sizeof(isotok_cache_info), set by the caller */
     uint32_t entries;     /* chunks that fit; 0: the session has no cache */
-    uint64_t probes;      /* chunks looked up … */
+    uint64_t probes;      /* chunks looked up, or too long for it … */
     uint64_t hits;        /* … answered from the cache … */
     uint64_t uncertified; /* … found, but their answer may depend on what came before */
     uint64_t bypassed;    /* bytes of internal text that were segmented without a look-up */

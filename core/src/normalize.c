@@ -9,6 +9,12 @@
 #include "trie.h"
 #include "utf8.h"
 
+#if defined(ISOTOK_GNU) && defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#elif defined(ISOTOK_GNU) && defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #define MAX_RULE_MATCHES 32u /* the original looks at the first 32 keys that match … */
 #define MAX_USER_MATCHES 64u /* … and the first 64 user-defined pieces */
 
@@ -182,6 +188,20 @@ ISOTOK_INLINE bool rule_applies(const struct isotok__rules *rules, const uint8_t
     return false;
 }
 
+/* A character that no rule touches; false if there is no room. */
+ISOTOK_INLINE bool put_ascii(struct isotok__normalizer *n, struct isotok__window *w, uint8_t c,
+                             bool collapse)
+{
+    if (w->capacity - w->size < 3) return false; /* the size of a space, at most */
+    if (c != 0x20)
+        put(w, &c, 1, n->consumed);
+    else if (!n->after_space)
+        put_space(n, w);
+    n->after_space = c == 0x20 && collapse;
+    n->consumed++;
+    return true;
+}
+
 /* Copies a run of characters of two to four bytes to which no rule applies. They begin before
  * text[size]; up to text[readable] it is known what follows them. Stops at U+2581, which may
  * have another internal form. */
@@ -206,8 +226,7 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
             length = isotok__scalar(text + p, size - p, &point);
             if (length == 0) break;
         }
-        if (look_up && may_start_rule(rules, point) &&
-            rule_applies(rules, text + p, readable - p))
+        if (look_up && may_start_rule(rules, point) && rule_applies(rules, text + p, readable - p))
             break;
         memcpy(w->text + out, text + p, 4);
         if (w->map != NULL)
@@ -226,14 +245,22 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
 #if defined(ISOTOK_GNU)
 typedef uint8_t block __attribute__((vector_size(16)));
 
-/* Index of the first byte of `b` that is not 0; 16 if all are. */
-static uint32_t first_set(block b)
+/* Index of the first byte of `b` that is set (the others are 0); 16 if none is. */
+ISOTOK_INLINE uint32_t first_set(block b)
 {
+#if defined(__wasm_simd128__)
+    const uint32_t mask = wasm_i8x16_bitmask((v128_t)b);
+    return mask != 0 ? isotok__trailing_zeros(mask) : 16;
+#elif defined(__SSE2__)
+    const uint32_t mask = (uint32_t)_mm_movemask_epi8((__m128i)b);
+    return mask != 0 ? isotok__trailing_zeros(mask) : 16;
+#else
     uint64_t half[2];
     memcpy(half, &b, 16);
     if (half[0] != 0) return isotok__trailing_zeros(half[0]) >> 3;
     if (half[1] != 0) return 8 + (isotok__trailing_zeros(half[1]) >> 3);
     return 16;
+#endif
 }
 
 /* How many of the 16 bytes at text[position], from the first on, need no rule and are no space
@@ -356,16 +383,13 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
     p = *position;
     while (n->started && size - p > tail) {
         uint8_t c = text[p];
-        if (c < 0x80 && c != 0x20) {
+        if (c < 0x80) {
             const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
                                        ? rules->hard
                                        : rules->hard_before_wide;
             if (!(hard[c >> 6] >> (c & 63) & 1) ||
                 (rules->units != NULL && !rule_applies(rules, text + p, size - p))) {
-                if (w->capacity == w->size) goto full;
-                put(w, &c, 1, n->consumed);
-                n->consumed++;
-                n->after_space = 0;
+                if (!put_ascii(n, w, c, collapse)) goto full;
                 p++;
                 if (blocks) p = copy_blocks(n, text, size - tail, p, w);
                 continue;

@@ -270,6 +270,16 @@ TEXTS = [
 ]
 
 
+def passes_full_verification(mutant: Mutant) -> bool:
+    import isotok
+
+    try:
+        isotok.load(mutant.data, backend="wasm", verify="full").close()
+    except isotok.TokenizerError:
+        return False
+    return True
+
+
 def use_in_wasm(mutant: Mutant) -> int:
     """Load and use a mutant with limits; return the cause of its refusal, 0 without one."""
     import isotok
@@ -282,11 +292,14 @@ def use_in_wasm(mutant: Mutant) -> int:
         if isinstance(error, isotok.LimitError) or len(message) < 30 or error.what == 0:
             raise AssertionError(f"refused without a reason: {message}") from error
         return error.what
+    sound = passes_full_verification(mutant)
     with tok:
         for text in TEXTS:
             ids = tok.encode(text)
             found = tok.encode_with_offsets(text, unit="byte")
-            assert found.ids == ids
+            # Where the set of pairs is damaged, a piece may lie across a cut: what becomes of
+            # such a text depends on what the cache knows already.
+            assert found.ids == ids or not sound
             assert all(0 <= begin <= end <= len(text) for begin, end in found.offsets)
             tok.decode(ids)
             tok.normalize(text)
