@@ -116,6 +116,8 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
     }
     work = &build->work;
     hint(work, size);
+    build->spec.is_0_2_1 = (kind & ISOTOK_SOURCE_0_2_1) != 0;
+    kind &= ~(uint32_t)ISOTOK_SOURCE_0_2_1;
     kind = kind == ISOTOK_SOURCE_AUTO ? kind_of(source) : kind;
     build->phase = SOURCE;
     build->spec.parity = ISOTOK_PARITY_SENTENCEPIECE;

@@ -43,6 +43,9 @@ static isotok_status check_model(isotok__work *work, const isotok__spec *spec,
     if (spec->algorithm != ISOTOK_UNIGRAM && spec->algorithm != ISOTOK_BPE) {
         return refuse(work, spec, ISOTOK_WHAT_EXPORT_ALGORITHM, ISOTOK__NO_INDEX);
     }
+    if (spec->is_0_2_1) {
+        return refuse(work, spec, ISOTOK_WHAT_EXPORT_0_2_1, ISOTOK__NO_INDEX);
+    }
     /* after an unknown Lite strips no more leading spaces, whether text came out or not */
     if (plan->denormalizer.units != NULL ||
         (spec->unk_surface.size == 0 && spec->unk_id != ISOTOK_NO_TOKEN)) {

@@ -21,7 +21,10 @@ enum {
     ISOTOK_SOURCE_AUTO = 0,          /* told by its bytes */
     ISOTOK_SOURCE_SENTENCEPIECE = 1, /* `.model` */
     ISOTOK_SOURCE_PACKED = 2,        /* or a blob, whose tables are made again */
-    ISOTOK_SOURCE_SPM_FB = 3         /* Google's `.spm.fb`, docs/spm_fb.md */
+    ISOTOK_SOURCE_SPM_FB = 3,        /* Google's `.spm.fb`, docs/spm_fb.md */
+    ISOTOK_SOURCE_0_2_1 = 1 << 8     /* added to a kind: a model that gives the ids and texts of
+                                        sentencepiece up to 0.2.1. A packed model or a blob is
+                                        what it was made as: E_ARGUMENT if that is not so. */
 };
 enum {
     ISOTOK_FORM_BLOB = 0,

@@ -87,6 +87,7 @@ static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan
     features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
     features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;
     features |= spec->byte_fallback ? ISOTOK__FEATURE_BIT(BYTE_FALLBACK) : 0;
+    features |= spec->is_0_2_1 ? ISOTOK__FEATURE_BIT(SENTENCEPIECE_0_2_1) : 0;
     return features;
 }
 

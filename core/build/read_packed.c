@@ -87,6 +87,18 @@ static isotok_status read_vector(const buffer *b, uint32_t field, isotok__fb_vec
 
 /* ---- Into the spec --------------------------------------------------------------- */
 
+/* Of the source; another may not be asked for. */
+static isotok_status take_generation(const buffer *b, isotok__spec *spec, uint64_t features)
+{
+    bool is_0_2_1 = (features & ISOTOK__FEATURE_BIT(SENTENCEPIECE_0_2_1)) != 0;
+    if (spec->is_0_2_1 && !is_0_2_1) {
+        return isotok__build_fail(b->work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SOURCE_NOT_0_2_1,
+                                  ISOTOK__NO_INDEX, ISOTOK__HEADER_FEATURES);
+    }
+    spec->is_0_2_1 = is_0_2_1;
+    return ISOTOK_OK;
+}
+
 static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t features)
 {
     isotok_status status = read_scalar(b, ISOTOK__FIELD_ALGORITHM, &spec->algorithm);
@@ -104,6 +116,9 @@ static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t 
     }
     spec->ids_given = true;
     spec->byte_fallback = (features & ISOTOK__FEATURE_BIT(BYTE_FALLBACK)) != 0;
+    if (status == ISOTOK_OK) {
+        status = take_generation(b, spec, features);
+    }
     if (status == ISOTOK_OK && spec->vocab_size > ISOTOK__MAX_VOCAB) {
         status = isotok__build_fail(b->work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_VOCAB_LARGE,
                                     spec->vocab_size, 0);

@@ -146,6 +146,26 @@ static isotok_status check_unigram(isotok__work *work, const isotok__spec *spec)
     return ISOTOK_OK;
 }
 
+/* Bpe up to 0.2.1 compares scores as numbers: with NaN there is no order. */
+static isotok_status check_order(isotok__work *work, const isotok__spec *spec)
+{
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (spec->scores[id] != spec->scores[id]) {
+            return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
+        }
+    }
+    return ISOTOK_OK;
+}
+
+static isotok_status check_unknown(isotok__work *work, const isotok__spec *spec)
+{
+    if (spec->unk_id != ISOTOK_NO_TOKEN || (spec->byte_fallback && !spec->is_0_2_1)) {
+        return ISOTOK_OK;
+    }
+    uint32_t what = spec->is_0_2_1 ? ISOTOK_WHAT_UNK_MISSING_0_2_1 : ISOTOK_WHAT_UNK_MISSING;
+    return isotok__build_fail(work, ISOTOK_E_CORRUPT, what, ISOTOK__NO_INDEX, 0);
+}
+
 /* bos, eos and pad of a packed model must be what the core may emit. */
 static isotok_status check_given_ids(isotok__work *work, const isotok__spec *spec)
 {
@@ -185,13 +205,15 @@ isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
             return status;
         }
     }
-    if (spec->unk_id == ISOTOK_NO_TOKEN && !spec->byte_fallback) {
-        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_UNK_MISSING, ISOTOK__NO_INDEX,
-                                  0);
+    isotok_status status = check_unknown(work, spec);
+    if (status == ISOTOK_OK && spec->byte_fallback) {
+        status = check_bytes(work, byte_found);
     }
-    isotok_status status = spec->byte_fallback ? check_bytes(work, byte_found) : ISOTOK_OK;
     if (status == ISOTOK_OK && spec->algorithm == ISOTOK_UNIGRAM) {
         status = check_unigram(work, spec);
+    }
+    if (status == ISOTOK_OK && spec->algorithm == ISOTOK_BPE && spec->is_0_2_1) {
+        status = check_order(work, spec);
     }
     if (status == ISOTOK_OK && spec->ids_given) {
         status = check_given_ids(work, spec);

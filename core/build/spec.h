@@ -38,6 +38,7 @@ typedef struct isotok__spec {
     isotok__span bos_piece, eos_piece, pad_piece;
     uint32_t unk_id, bos_id, eos_id, pad_id; /* by the check, or from a packed model */
     bool ids_given;                          /* bos_id, eos_id, pad_id came with the source */
+    bool is_0_2_1;                           /* ids and texts as sentencepiece up to 0.2.1 */
 
     const uint8_t *piece_text; /* all pieces end to end */
     uint32_t *piece_ends;      /* [vocab_size] */
@@ -81,7 +82,9 @@ static inline bool isotok__is_nul_piece(isotok__span piece)
 static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
 {
     uint8_t type = spec->types[id];
-    if (spec->algorithm == ISOTOK_BPE && type == ISOTOK_UNUSED) {
+    bool with_unused =
+        spec->algorithm == ISOTOK_BPE || (spec->is_0_2_1 && spec->algorithm != ISOTOK_UNIGRAM);
+    if (with_unused && type == ISOTOK_UNUSED) {
         return !isotok__is_nul_piece(isotok__piece(spec, id));
     }
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED;

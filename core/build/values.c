@@ -11,14 +11,27 @@ static uint32_t float_bits(float value)
 
 /* ---- Unigram: weights ------------------------------------------------------------ */
 
-/* A user-defined piece of L bytes weighs 0.1 * (L - 1), rounded once from double. */
-static float weight_of(const isotok__spec *spec, uint32_t id)
+/* A user-defined piece of L bytes weighs 0.1 * (L - 1), rounded once from double; up to 0.2.1
+ * L * `largest` - 0.1, which is worked out where it is used. */
+static float weight_of(const isotok__spec *spec, uint32_t id, float largest)
 {
     if (spec->types[id] == ISOTOK_USER_DEFINED) {
         double length = (double)isotok__piece(spec, id).size;
-        return (float)(0.1 * (length - 1.0));
+        return spec->is_0_2_1 ? largest : (float)(0.1 * (length - 1.0));
     }
     return spec->scores[id];
+}
+
+/* Largest score of a NORMAL piece, at least the least positive normal number. */
+static float largest_score(const isotok__spec *spec)
+{
+    float largest = 1.17549435082228750797e-38f;
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (spec->types[id] == ISOTOK_NORMAL && spec->scores[id] > largest) {
+            largest = spec->scores[id];
+        }
+    }
+    return largest;
 }
 
 static float unknown_score(const isotok__spec *spec)
@@ -32,10 +45,10 @@ static float unknown_score(const isotok__spec *spec)
     return least - 10.0f;
 }
 
-/* The fast segmenter holds |weight| <= 1e30 and lengths of at most 254 bytes. */
-static bool is_wide(const isotok__plan *plan, const uint32_t *values)
+/* The fast segmenter holds |weight| <= 1e30, lengths of at most 254 bytes and today's sums. */
+static bool is_wide(const isotok__plan *plan, const uint32_t *values, bool is_0_2_1)
 {
-    bool wide = (float_bits(plan->unk_score) & 0x7FFFFFFFu) > 0x7149F2CAu;
+    bool wide = is_0_2_1 || (float_bits(plan->unk_score) & 0x7FFFFFFFu) > 0x7149F2CAu;
     for (uint32_t i = 0; i < plan->keys.count; i++) {
         wide |= (values[i] & 0x7FFFFFFFu) > 0x7149F2CAu;
         wide |= plan->keys.ends[i] - isotok__key_begin(&plan->keys, i) > 254;
@@ -45,21 +58,22 @@ static bool is_wide(const isotok__plan *plan, const uint32_t *values)
 
 static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t *values)
 {
+    float largest = largest_score(spec);
     for (uint32_t i = 0; i < plan->keys.count; i++) {
-        values[i] = float_bits(weight_of(spec, plan->key_ids[i]));
+        values[i] = float_bits(weight_of(spec, plan->key_ids[i], largest));
     }
     plan->unk_score = unknown_score(spec);
-    plan->features |= is_wide(plan, values) ? ISOTOK__FEATURE_BIT(WIDE) : 0;
+    plan->features |= is_wide(plan, values, spec->is_0_2_1) ? ISOTOK__FEATURE_BIT(WIDE) : 0;
 }
 
 /* ---- Bpe: ranks ------------------------------------------------------------------ */
 
 /* SentencePiece 0.2.3 compares scores as bits: negative below positive, each by
- * magnitude, so -0.0 < +0.0 and NaN beyond infinity. This number is larger where the
- * score is lower: sorting ascending puts the best first. */
-static uint32_t descending(float score)
+ * magnitude, so -0.0 < +0.0 and NaN beyond infinity; up to 0.2.1 the zeros are equal. This
+ * number is larger where the score is lower: sorting ascending puts the best first. */
+static uint32_t descending(float score, bool is_0_2_1)
 {
-    uint32_t bits = float_bits(score);
+    uint32_t bits = float_bits(is_0_2_1 && score == 0.0f ? 0.0f : score);
     return bits & 0x80000000u ? bits : ~bits & 0x7FFFFFFFu;
 }
 
@@ -98,7 +112,7 @@ static isotok_status make_ranks(isotok__work *work, const isotok__spec *spec, is
         return work->error.status;
     }
     for (uint32_t i = 0; i < count; i++) {
-        items[i] = (rank_item){descending(spec->scores[plan->key_ids[i]]), i};
+        items[i] = (rank_item){descending(spec->scores[plan->key_ids[i]], spec->is_0_2_1), i};
     }
     radix_pass(items, spare, count, 0, counts);
     radix_pass(spare, items, count, 11, counts);

@@ -25,5 +25,7 @@ def emit_typescript(schema: Schema, features: dict[str, int]) -> str:
         "",
         "/** Bit of a packed model, which has to be built into a blob first. */",
         f"export const FEATURE_PACKED = {features['packed']};",
+        "/** Bit of a model that gives the ids of sentencepiece up to 0.2.1. */",
+        f"export const FEATURE_SENTENCEPIECE_0_2_1 = {features['sentencepiece_0_2_1']};",
     ]
     return "\n".join([*lines, ""])

@@ -139,7 +139,11 @@ enum {
     X(EXPORT_PARITY, 127, "the model gives another library's ids: it has no SentencePiece form")  \
     X(EXPORT_NESTED, 128,                                                                         \
       "spm.fb: over 64 user-defined pieces, or a rule over 32 bytes, nested; "                    \
-      "export a .model")
+      "export a .model")                                                                          \
+    X(UNK_MISSING_0_2_1, 129, "no UNKNOWN piece, without which sentencepiece 0.2.1 has no model") \
+    X(SOURCE_NOT_0_2_1, 130,                                                                      \
+      "packed model or blob: not compiled for sentencepiece 0.2.1; compile its .model")           \
+    X(EXPORT_0_2_1, 131, "spm.fb: SentencePiece Lite has not the ids of 0.2.1; export a .model")
 #define ISOTOK_WHAT_MAP(X) ISOTOK_RUN_WHAT_MAP(X) ISOTOK_BUILD_WHAT_MAP(X)
 
 enum {

@@ -42,18 +42,14 @@ struct search {
     uint32_t bypass;       /* … and bytes still to go without look-ups */
 };
 
-/* A chunk that is looked up. */
-struct query {
-    struct isotok__cache_key key;
-    struct isotok__cache_place place;
-    uint32_t size;
-};
-
-/* Chunks that are looked up together: their sets come from memory meanwhile. */
-#define BATCH 8u
+/* Tokens of a cache entry. */
+#define TOKENS (ISOTOK__CACHE_TOKENS / 2)
 /* Where fewer than half of a period's chunks are known, the next bytes go without. */
 #define PERIOD 256u
 #define BYPASS 8192u
+
+/* Scores up to which the stretches of a block hold differ by no more than this. */
+#define SAME_RANGE 1000.0
 
 /* The text since the last joint. */
 struct stretch {
@@ -88,37 +84,40 @@ static float toward_zero(double x)
 
 static bool make_room(struct isotok_part *part, uint32_t size)
 {
-    uint32_t *ids = isotok__part_grow(part->ids, &part->ids_capacity,
-                                      part->ids_count + 3 * (size_t)size, sizeof *ids);
-    float *weights = isotok__part_grow(part->weights, &part->weights_capacity,
-                                       part->weights_count + size, sizeof *weights);
-    struct isotok__block *blocks = isotok__part_grow(part->blocks, &part->blocks_capacity,
-                                                     part->blocks_count + size, sizeof *blocks);
-    uint8_t *text = isotok__part_grow(part->text, &part->text_capacity,
-                                      part->text_size + size + ISOTOK__PART_PADDING, 1);
-    if (ids != NULL) part->ids = ids;
-    if (weights != NULL) part->weights = weights;
-    if (blocks != NULL) part->blocks = blocks;
-    if (text != NULL) part->text = text;
+    void *ids = isotok__part_grow(part->ids, &part->ids_capacity,
+                                  part->ids_count + 3 * (size_t)size + TOKENS, sizeof *part->ids);
+    void *weights = isotok__part_grow(part->weights, &part->weights_capacity,
+                                      part->weights_count + size + TOKENS, sizeof *part->weights);
+    void *blocks = isotok__part_grow(part->blocks, &part->blocks_capacity,
+                                     part->blocks_count + size, sizeof *part->blocks);
+    void *text = isotok__part_grow(part->text, &part->text_capacity,
+                                   part->text_size + size + ISOTOK__PART_PADDING, 1);
+    if (ids != NULL) part->ids = (uint32_t *)ids;
+    if (weights != NULL) part->weights = (float *)weights;
+    if (blocks != NULL) part->blocks = (struct isotok__block *)blocks;
+    if (text != NULL) part->text = (uint8_t *)text;
     return ids != NULL && weights != NULL && blocks != NULL && text != NULL;
 }
 
 /* The last block gets its valid_to. */
 static void close_block(struct isotok_part *part)
 {
-    if (part->blocks_count == 0) return;
+    if (!part->block_open) return;
     part->blocks[part->blocks_count - 1].valid_to =
         part->valid_to >= 0 ? toward_zero(part->valid_to) : -1.0f;
+    part->block_open = false;
 }
 
 /* Makes the last block one for a stretch of `tokens` tokens that holds up to a score. Until
- * there the score may have moved by the weights of the block so far, and their rounding. */
+ * there the score may have moved by the weights of the block so far, and their rounding. What holds
+ * much less far than the rest gets a block of its own. */
 ISOTOK_INLINE struct isotok__block *block_for(struct isotok_part *part, uint32_t tokens,
                                               double valid_to)
 {
     struct isotok__block *block = part->blocks + part->blocks_count;
     const double moved = valid_to - part->drift;
-    if (ISOTOK_LIKELY(moved >= 0 && part->valid_to >= 0) && part->blocks_count > 0 &&
+    if (ISOTOK_LIKELY(part->block_open && moved >= 0) &&
+        magnitude(moved - part->valid_to) <= SAME_RANGE &&
         block[-1].tokens + tokens <= ISOTOK__BLOCK_TOKENS) {
         if (moved < part->valid_to) part->valid_to = moved;
         return block - 1;
@@ -126,21 +125,28 @@ ISOTOK_INLINE struct isotok__block *block_for(struct isotok_part *part, uint32_t
     close_block(part);
     memset(block, 0, sizeof *block);
     part->blocks_count++;
+    part->block_open = true;
     part->valid_to = valid_to;
     part->drift = 0;
     return block;
 }
+
+/* Ids are looked up later, all at once, when their memory is not waited for: until then
+ * part->ids has the tokens' slots, and where an id is known that with this bit. */
+#define IS_ID 0x80000000u
 
 /* Unknowns fuse inside a block only: the others are joined later. */
 static ISOTOK_NOINLINE void add_unknown(struct search *s, struct isotok__block *block,
                                         uint32_t position, uint32_t size)
 {
     struct isotok_part *part = s->part;
-    size_t count = block->ids;
-    isotok__part_emit(s->model, s->text + position, ISOTOK_UNK_SLOT, size,
-                      part->ids + part->ids_count - block->ids, &count);
-    part->ids_count += count - block->ids;
-    block->ids = (uint32_t)count;
+    uint32_t *out = part->ids + part->ids_count;
+    size_t count = 0, i;
+    isotok__part_emit(s->model, s->text + position, ISOTOK_UNK_SLOT, size, out, &count);
+    if (s->model->blob.byte_ids == NULL && block->ids != 0 && out[-1] == (out[0] | IS_ID)) return;
+    for (i = 0; i < count; i++) out[i] |= IS_ID;
+    part->ids_count += count;
+    block->ids += (uint32_t)count;
 }
 
 ISOTOK_INLINE void add_token(struct search *s, struct isotok__block *block, uint32_t position,
@@ -148,7 +154,7 @@ ISOTOK_INLINE void add_token(struct search *s, struct isotok__block *block, uint
 {
     struct isotok_part *part = s->part;
     if (ISOTOK_LIKELY(token >> 8 != ISOTOK_UNK_SLOT)) {
-        part->ids[part->ids_count++] = s->model->blob.trie_ids[token >> 8];
+        part->ids[part->ids_count++] = token >> 8;
         block->ids++;
     } else {
         add_unknown(s, block, position, token & 0xFFu);
@@ -157,6 +163,17 @@ ISOTOK_INLINE void add_token(struct search *s, struct isotok__block *block, uint
     part->drift += ISOTOK__CERTAIN_MOVES * (magnitude((double)weight) + 0.01);
     block->tokens++;
     block->size += token & 0xFFu;
+}
+
+/* Makes ids of the slots from part->ids[first] on. */
+static void look_up_ids(const isotok_model *model, struct isotok_part *part, size_t first)
+{
+    const uint32_t *trie_ids = model->blob.trie_ids;
+    size_t i;
+    for (i = first; i < part->ids_count; i++) {
+        const uint32_t value = part->ids[i];
+        part->ids[i] = value & IS_ID ? value & ~IS_ID : trie_ids[value];
+    }
 }
 
 /* ---- The search ---------------------------------------------------------------------- */
@@ -243,10 +260,16 @@ ISOTOK_INLINE void close_single(struct search *s, const struct stretch *t, uint3
     add_token(s, block, t->begin, s->back[end], weight_of(s->model, s->back[end] >> 8));
 }
 
+ISOTOK_INLINE struct stretch begin_stretch(uint32_t p)
+{
+    const struct stretch t = {p, p, 0, 0, 0};
+    return t;
+}
+
 /* Segments from text[p], a joint, to a joint at `end` or behind it. */
 static ISOTOK_NOINLINE uint32_t search_to(struct search *s, uint32_t p, uint32_t end)
 {
-    struct stretch t = {p, p, 0, 0, 0};
+    struct stretch t = begin_stretch(p);
     s->best[p] = 0;
     while (p < s->size) {
         const uint32_t character = isotok__char_size(s->text + p, s->size - p);
@@ -260,7 +283,7 @@ static ISOTOK_NOINLINE uint32_t search_to(struct search *s, uint32_t p, uint32_t
         else
             close_stretch(s, t, p);
         if (p >= end) break;
-        t = (struct stretch){p, p, 0, 0, 0};
+        t = begin_stretch(p);
         s->best[p] = 0;
     }
     return p;
@@ -268,20 +291,41 @@ static ISOTOK_NOINLINE uint32_t search_to(struct search *s, uint32_t p, uint32_t
 
 /* ---- The cache ----------------------------------------------------------------------- */
 
+/* An entry's tokens; there is room for as many as an entry can have. */
 ISOTOK_INLINE void take(struct search *s, uint32_t position,
                         const struct isotok__cache_entry *entry)
 {
-    struct isotok__block *block = block_for(s->part, entry->count, (double)entry->valid_to);
-    uint32_t i;
-    for (i = 0; i < entry->count; i++) {
-        const uint32_t token = entry->tokens[i];
-        add_token(s, block, position, token, as_float(entry->tokens[ISOTOK__CACHE_TOKENS / 2 + i]));
-        position += token & 0xFFu;
+    struct isotok_part *part = s->part;
+    struct isotok__block *block = block_for(part, entry->count, (double)entry->valid_to);
+    uint32_t *ids = part->ids + part->ids_count, i;
+    float *weights = part->weights + part->weights_count;
+    double moved = 0;
+    bool known = true;
+    memcpy(weights, entry->tokens + TOKENS, TOKENS * sizeof *weights);
+    for (i = 0; i < TOKENS; i++) { /* behind the last one there are zeros */
+        ids[i] = entry->tokens[i] >> 8;
+        known &= ids[i] != ISOTOK_UNK_SLOT;
+        moved += magnitude((double)weights[i]) + 0.01;
     }
+    if (ISOTOK_UNLIKELY(!known)) {
+        for (i = 0; i < entry->count; i++) {
+            const uint32_t token = entry->tokens[i];
+            add_token(s, block, position, token, as_float(entry->tokens[TOKENS + i]));
+            position += token & 0xFFu;
+        }
+        return;
+    }
+    part->ids_count += entry->count;
+    part->weights_count += entry->count;
+    part->drift += ISOTOK__CERTAIN_MOVES * moved;
+    block->ids += entry->count;
+    block->tokens += entry->count;
+    block->size += entry->size;
 }
 
 /* A chunk that the cache does not know. */
-static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p, const struct query *query)
+static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
+                                 const struct isotok__cache_query *query)
 {
     struct isotok__cache_entry entry;
     if (!isotok__cache_missed_before(&query->place)) {
@@ -299,7 +343,7 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p, const struct quer
         search_to(s, p, p + query->size);
 }
 
-ISOTOK_INLINE void look_up(struct search *s, uint32_t p, const struct query *query)
+ISOTOK_INLINE void look_up(struct search *s, uint32_t p, const struct isotok__cache_query *query)
 {
     const struct isotok__cache_entry *entry =
         isotok__cache_find(query->place.set, &query->key, query->size);
@@ -324,24 +368,6 @@ static bool is_wide(const isotok_model *model, const uint8_t *text)
     return text[memcmp(text, "\xE2\x96\x81", 3) == 0 ? 3 : 0] >= 0xE0;
 }
 
-/* The first chunks from text[p] on that are looked up. */
-static uint32_t first_queries(const struct search *s, uint32_t p, struct query *out)
-{
-    uint32_t i;
-    for (i = 0; i < BATCH && p < s->size && !is_wide(s->model, s->text + p); i++) {
-        const uint32_t n = isotok__first_chunk(s->model, s->text + p, s->size - p);
-        if (n > ISOTOK__CACHE_KEY) break;
-        out[i].key = isotok__cache_key(s->text + p, n);
-        out[i].place = isotok__cache_place(s->cache, &out[i].key);
-        out[i].size = n;
-#if defined(__GNUC__)
-        __builtin_prefetch(out[i].place.set);
-#endif
-        p += n;
-    }
-    return i;
-}
-
 /* Text that is not looked up: its end. */
 static ISOTOK_NOINLINE uint32_t pass(struct search *s, uint32_t p)
 {
@@ -359,14 +385,16 @@ static ISOTOK_NOINLINE uint32_t pass(struct search *s, uint32_t p)
 
 static void segment(struct search *s)
 {
-    struct query queries[BATCH];
+    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
     uint32_t p = 0, count, i;
     if (s->cache == NULL) {
         search_to(s, 0, s->size);
         return;
     }
     while (p < s->size) {
-        count = s->bypass != 0 ? 0 : first_queries(s, p, queries);
+        count = 0;
+        if (s->bypass == 0 && !is_wide(s->model, s->text + p))
+            count = isotok__first_queries(s->model, s->cache, s->text + p, s->size - p, queries);
         if (count == 0) p = pass(s, p);
         for (i = 0; i < count; i++) {
             look_up(s, p, &queries[i]);
@@ -378,21 +406,24 @@ static void segment(struct search *s)
 isotok_status isotok__certain(isotok_session *session, struct isotok_part *part,
                               const uint8_t *text, uint32_t size)
 {
-    struct search s = {
-        .model = session->model,
-        .cache = session->cache.entries != NULL ? &session->cache : NULL,
-        .part = part,
-        .text = text,
-        .size = size,
-        .back = session->unigram.back,
-        .path = session->tokens_memory,
-    };
+    struct search s;
+    size_t first_id;
+    memset(&s, 0, sizeof s);
+    s.model = session->model;
+    s.cache = session->cache.entries != NULL ? &session->cache : NULL;
+    s.part = part;
+    s.text = text;
+    s.size = size;
+    s.back = session->unigram.back;
+    s.path = session->tokens_memory;
     if (!make_room(part, size)) return ISOTOK_E_TOO_LARGE;
-    s.best = malloc(2 * ((size_t)size + 1) * sizeof(double));
+    s.best = (double *)malloc(2 * ((size_t)size + 1) * sizeof(double));
     if (s.best == NULL) return ISOTOK_E_TOO_LARGE;
     s.second = s.best + size + 1;
+    first_id = part->ids_count;
     segment(&s);
-    close_block(part);
+    look_up_ids(session->model, part, first_id);
+    close_block(part); /* ids of a later text are not looked up yet when this one's are */
     free(s.best);
     memcpy(part->text + part->text_size, text, size);
     part->text_size += size;

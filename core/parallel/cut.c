@@ -7,15 +7,15 @@
  *            after it begins with a character that forms no pair with that end (cuts.h). Then
  *            the normalizer may begin anew at the cut, in the middle of a text, and no piece
  *            spans it.
- * COMPLEXITY O(SEARCHED x longest key^2) at most. */
+ * COMPLEXITY O(SEARCHED x longest key^2) at most, mostly a few characters. */
 #include "cuts.h"
 #include "normalize.h"
 #include "part.h"
 #include "trie.h"
 
-#define SEARCHED 65536u   /* bytes behind `from` */
-#define LONGEST_KEY 1024u /* models with longer ones are not cut */
-#define LOOKAHEAD 32u     /* bytes of raw text that show what comes after the cut */
+#define SEARCHED 4096u   /* bytes behind `from` */
+#define LONGEST_KEY 256u /* models with longer ones are not cut */
+#define LOOKAHEAD 32u    /* bytes of raw text that show what comes after the cut */
 
 /* Whether a key of the charsmap that begins at text[0] may be longer than `size` bytes. */
 static bool rule_spans(const struct isotok__rules *rules, const uint8_t *text, size_t size)
@@ -76,9 +76,12 @@ static bool is_cut(const isotok_model *model, const uint8_t *text, size_t r, siz
     const struct isotok__rules *rules = &model->normalizer;
     const uint32_t space = model->space_size == 1 ? 0x20 : 0xE29681;
     uint8_t memory[512];
-    struct isotok__window w = {.text = memory, .capacity = sizeof memory - 32};
+    struct isotok__window w;
     struct isotok__normalizer n;
     uint32_t left, right;
+    memset(&w, 0, sizeof w);
+    w.text = memory;
+    w.capacity = sizeof memory - 32;
     if (!normalize_between(rules, text, r, p, &n, &w) || w.size == 0 || n.after_space) return false;
     left = last_key(w.text, w.size);
     if (left == 0x20 || left == space) return false;

@@ -29,8 +29,8 @@ typedef struct isotok_joint {
     uint64_t bytes_again; /* … and how many of them were segmented again */
 } isotok_joint;
 
-/* Finds the first place in text[from..size) where the raw text may be cut, not far behind
- * `from`. *out_cut = size: there is none (some models have none at all). */
+/* Finds the first place in text[from..size) where the raw text may be cut, at most 4 KB behind
+ * `from`. *out_cut = size: there is none, perhaps further behind (some models have none at all). */
 ISOTOK_API(isotok_part_cut)
 isotok_status isotok_part_cut(const isotok_model *model, const uint8_t *text, size_t size,
                               size_t from, size_t *out_cut, isotok_error *out_error);

@@ -89,10 +89,12 @@ isotok_status isotok_part_join(isotok_session *s, isotok_part *part, isotok_join
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
     s->mode = ISOTOK__IDLE; /* its arrays are used: what was under way has ended */
     if (part->blocks == NULL) {
-        if (!has_room(&out, part->ids_count, error))
+        if (!has_room(&out, part->ids_count, error)) {
             status = ISOTOK_NEED_OUTPUT;
-        else if (part->ids_count != 0) /* else there is no array */
+        } else if (part->ids_count != 0) { /* else there is no array */
             put_all(s->model, joint, part->ids, part->ids_count, &out);
+            part->ids_count = 0;
+        }
     } else {
         while (status == ISOTOK_OK && part->block < part->blocks_count)
             status = join_block(s, part, joint, &out, error);

@@ -42,8 +42,8 @@ void isotok__part_emit(const isotok_model *model, const uint8_t *text, uint32_t 
 /* The window's tokens as ids. */
 static isotok_status emit_window(const isotok_session *s, struct isotok_part *part, uint32_t size)
 {
-    uint32_t *ids = isotok__part_grow(part->ids, &part->ids_capacity,
-                                      part->ids_count + 3 * (size_t)size, sizeof *ids);
+    uint32_t *ids = (uint32_t *)isotok__part_grow(
+        part->ids, &part->ids_capacity, part->ids_count + 3 * (size_t)size, sizeof *part->ids);
     uint32_t position = 0, i;
     if (ids == NULL) return ISOTOK_E_TOO_LARGE;
     part->ids = ids;
@@ -142,12 +142,13 @@ isotok_status isotok_part_encode(isotok_session *s, const uint8_t *text, size_t 
     isotok_status status;
     if (s == NULL || out_part == NULL || (text == NULL && size != 0))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
-    if (begin > end || end > size)
+    if (begin > end || end > size ||
+        (end != size && size - end < s->model->normalizer.max_key_bytes))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, end, 0);
     *out_part = NULL;
     status = begin_part(s, begin, error);
     if (status != ISOTOK_OK) return status;
-    part = calloc(1, sizeof *part);
+    part = (struct isotok_part *)calloc(1, sizeof *part);
     if (part == NULL) return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_NOTHING, 0, 0, 0);
     status = encode(s, part, text + begin, end - begin, end == size, error);
     if (status == ISOTOK_OK)

@@ -26,8 +26,9 @@ struct isotok_part {
     size_t weights_count, weights_capacity;
     uint8_t *text; /* internal */
     size_t text_size, text_capacity;
-    /* of the last block, not yet in it: how far its tokens may move the score; valid_to */
+    /* of the last block, while it grows: how far its tokens may move the score; valid_to */
     double drift, valid_to;
+    bool block_open;
     /* while it is joined: what comes next */
     size_t block, id, weight, position;
 };

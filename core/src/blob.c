@@ -217,6 +217,7 @@ static void set_derived(struct isotok_model *model)
     model->space_size = model->features & ISOTOK_FEATURE(COMPACT_SPACE) ? 1 : 3;
     model->wide = b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
                   (model->features & ISOTOK_FEATURE(WIDE)) != 0;
+    model->is_0_2_1 = (model->features & ISOTOK_FEATURE(SENTENCEPIECE_0_2_1)) != 0;
     model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
     if (b->algorithm == ISOTOK_BPE)

@@ -52,6 +52,7 @@ struct isotok_model {
     uint32_t parity;
     uint32_t space_size; /* bytes of U+2581 in internal text: 1 or 3 */
     uint32_t wide;       /* tokens keep a 32-bit length of their own */
+    uint32_t is_0_2_1;   /* ids and texts as sentencepiece up to 0.2.1 */
     uint32_t whole_text;
     uint32_t has_denormalizer;
     uint32_t decoder_flags;

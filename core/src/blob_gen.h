@@ -36,6 +36,7 @@ enum {
     X(WHOLE_TEXT, 9, "whole_text") \
     X(WIDE, 10, "wide") \
     X(UNUSED_MERGES, 11, "unused_merges") \
+    X(SENTENCEPIECE_0_2_1, 12, "sentencepiece_0_2_1") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -51,9 +52,10 @@ enum {
     ISOTOK__FEATURE_WHOLE_TEXT = 9,
     ISOTOK__FEATURE_WIDE = 10,
     ISOTOK__FEATURE_UNUSED_MERGES = 11,
+    ISOTOK__FEATURE_SENTENCEPIECE_0_2_1 = 12,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x8000000000000FFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x8000000000001FFF)
 
 struct isotok__operation {
     uint32_t kind;

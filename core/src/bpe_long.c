@@ -10,7 +10,7 @@
 #include "special.h"
 #include "utf8.h"
 
-#define MAX_SPLIT_DEPTH 100u
+#define MAX_SPLIT_DEPTH 100u /* up to 0.2.1 there is no limit */
 #define NONE 0xFFFFFFFFu
 
 /* The symbol at text[0..size): a user-defined piece (ISOTOK__FROZEN) or one character. */
@@ -59,38 +59,33 @@ static void record_split(const struct merger *m, uint32_t slot, uint32_t left_si
 }
 
 /* Token of text[begin..end) whose slot is `slot`, splitting UNUSED pieces back. The
- * explicit stack holds right halves; the depth is that of the original's recursion. */
+ * explicit stack, in the memory of the queue, holds where right halves begin (each ends where
+ * the one below begins) << 32 | the depth of the original's recursion. */
 static void push_split(const isotok_model *model, const struct isotok__bpe_work *w,
                        const uint8_t *text, uint32_t begin, uint32_t end, uint32_t slot,
                        struct isotok__tokens *tokens)
 {
-    struct {
-        uint32_t begin, end, depth;
-    } stack[MAX_SPLIT_DEPTH + 2];
-    uint32_t top = 0, depth = 0;
+    const uint32_t deepest = model->is_0_2_1 ? UINT32_MAX : MAX_SPLIT_DEPTH;
+    uint64_t *stack = w->queue.entries;
+    uint32_t top = 0, depth = 0, stop = end;
     for (;;) {
         uint32_t id = slot == ISOTOK_NO_SLOT ? ISOTOK_NO_TOKEN : model->blob.trie_ids[slot];
         const uint32_t *entry = NULL;
-        if (id != ISOTOK_NO_TOKEN && model->blob.types[id] == ISOTOK_UNUSED &&
-            depth <= MAX_SPLIT_DEPTH) {
+        if (id != ISOTOK_NO_TOKEN && model->blob.types[id] == ISOTOK_UNUSED && depth <= deepest) {
             entry = w->splits_mask != 0 ? split_entry(w, id) : NULL;
             if (entry != NULL && entry[0] == id + 1 && entry[1] > 0 && entry[1] < end - begin) {
-                depth++;
-                stack[top].begin = begin + entry[1];
-                stack[top].end = end;
-                stack[top++].depth = depth;
                 end = begin + entry[1];
+                stack[top++] = (uint64_t)end << 32 | ++depth;
                 slot = isotok__trie_walk(model->blob.trie, 0, text + begin, end - begin);
                 continue;
             }
-            id = ISOTOK_NO_TOKEN; /* UNUSED and never merged */
+            if (!model->is_0_2_1) id = ISOTOK_NO_TOKEN; /* UNUSED and never merged */
         }
         isotok__push_token(tokens, id == ISOTOK_NO_TOKEN ? ISOTOK_UNK_SLOT : slot, end - begin);
         if (top == 0) return;
-        top--;
-        begin = stack[top].begin;
-        end = stack[top].end;
-        depth = stack[top].depth;
+        begin = end;
+        depth = (uint32_t)stack[--top];
+        end = top == 0 ? stop : (uint32_t)(stack[top - 1] >> 32);
         slot = isotok__trie_walk(model->blob.trie, 0, text + begin, end - begin);
     }
 }

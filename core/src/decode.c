@@ -120,7 +120,7 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
         d->piece_size = b->unk_surface_count;
     }
     if (d->at_start && (s->model->decoder_flags & strip) && size >= 3 && text[0] == 0xE2 &&
-        text[1] == 0x96 && text[2] == 0x81) {
+        text[1] == 0x96 && text[2] == 0x81 && !(d->piece_verbatim && s->model->is_0_2_1)) {
         if (type != ISOTOK_UNKNOWN) {
             d->piece += 3;
             d->piece_size -= 3;
@@ -158,16 +158,6 @@ struct token {
 typedef bool next_token(const isotok_session *s, const void *source, size_t index,
                         struct token *token);
 
-static bool next_id(const isotok_session *s, const void *source, size_t index, struct token *token)
-{
-    uint32_t id = ((const uint32_t *)source)[index];
-    if (id >= s->model->blob.vocab_size) return false;
-    token->type = s->model->blob.types[id];
-    token->text = isotok__piece_text(s->model, id, &token->size);
-    token->verbatim = false;
-    return true;
-}
-
 struct piece_source {
     const uint8_t *text;
     uint32_t size;
@@ -179,10 +169,29 @@ static bool next_piece(const isotok_session *s, const void *source, size_t index
     const struct piece_source *piece = (const struct piece_source *)source;
     uint32_t id = isotok_piece_find(s->model, piece->text, piece->size);
     (void)index;
-    token->text = piece->text;
-    token->size = piece->size;
-    token->type = id == ISOTOK_NO_TOKEN ? (uint32_t)ISOTOK_UNKNOWN : s->model->blob.types[id];
     token->verbatim = id == ISOTOK_NO_TOKEN;
+    if (token->verbatim) {
+        token->type = ISOTOK_UNKNOWN;
+        token->text = piece->text;
+        token->size = piece->size;
+    } else { /* the piece's own text, which has been checked; a trie may lie */
+        token->type = s->model->blob.types[id];
+        token->text = isotok__piece_text(s->model, id, &token->size);
+    }
+    return true;
+}
+
+static bool next_id(const isotok_session *s, const void *source, size_t index, struct token *token)
+{
+    uint32_t id = ((const uint32_t *)source)[index];
+    if (id >= s->model->blob.vocab_size) return false;
+    token->type = s->model->blob.types[id];
+    token->text = isotok__piece_text(s->model, id, &token->size);
+    token->verbatim = false;
+    if (s->model->is_0_2_1) { /* the id of its text, which may be another */
+        const struct piece_source piece = {token->text, token->size};
+        return next_piece(s, &piece, 0, token);
+    }
     return true;
 }
 
@@ -243,7 +252,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         struct token token = {0, 0, NULL, false};
         if (!deliver(d, sink))
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
-        if (next == next_id && d->wrote && d->bytes_count == 0) {
+        if (next == next_id && d->wrote && d->bytes_count == 0 && !s->model->is_0_2_1) {
             d->at_start = 0;
             decode_usual(s, (const uint32_t *)source, count, consumed, sink);
         }

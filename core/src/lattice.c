@@ -20,10 +20,11 @@ static float weight_of(const struct isotok__edges *e)
 {
     const struct isotok__blob *b = &e->model->blob;
     float weight;
-    if (b->user_trie != NULL && b->types[b->trie_ids[e->slot]] == ISOTOK_USER_DEFINED)
-        return (float)(0.1 * (double)(e->characters - 1));
     memcpy(&weight, &b->trie[e->slot].value, sizeof weight);
-    return weight;
+    if (b->user_trie == NULL || b->types[b->trie_ids[e->slot]] != ISOTOK_USER_DEFINED)
+        return weight;
+    if (e->model->is_0_2_1) return (float)isotok__user_weight_0_2_1(weight, e->characters);
+    return (float)(0.1 * (double)(e->characters - 1));
 }
 
 static void fill(const struct isotok__edges *e, struct isotok__edge *out)

@@ -2,11 +2,18 @@
  *
  * SOURCE  `PopulateNodes` of sentencepiece 0.2.3, which differs from its encoder in two ways:
  *         a user-defined piece of L *characters* (not bytes) weighs 0.1 * (L - 1); and a
- *         piece that ends inside a character takes all of it. */
+ *         piece that ends inside a character takes all of it. 0.2.1 counts them likewise. */
 #ifndef ISOTOK_LATTICE_H
 #define ISOTOK_LATTICE_H
 
 #include "blob.h"
+
+/* Weight of a user-defined piece of `length` units up to sentencepiece 0.2.1; `score` is the value
+ * of its slot. A float32 product, then a double difference. */
+ISOTOK_INLINE double isotok__user_weight_0_2_1(float score, uint32_t length)
+{
+    return (double)((float)length * score) - 0.1;
+}
 
 /* A token that may be used, at [begin, end) of the text. */
 struct isotok__edge {

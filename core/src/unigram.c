@@ -11,6 +11,7 @@
  *             finite and larger than the initial -inf. */
 #include "unigram.h"
 
+#include "lattice.h"
 #include "trie.h"
 #include "utf8.h"
 
@@ -165,15 +166,27 @@ static void backtrack_narrow(const uint32_t *back, uint32_t size, uint32_t *slot
     tokens->count = (uint32_t)(slots_end - out);
 }
 
-/* ---- Wide: explicit starts, any finite weights, any lengths ---------------------- */
+/* ---- Wide: explicit starts, any finite weights, any lengths, any generation ------- */
 
 #define NO_START 0xFFFFFFFFu
 
+/* Score of the path that goes on with a piece. Up to 0.2.1 it is compared before it is rounded. */
+static double add_piece(const isotok_model *model, uint32_t slot, float base)
+{
+    const float weight = score_of(model->blob.trie[slot].value);
+    const uint32_t id = model->blob.trie_ids[slot];
+    uint32_t size;
+    if (!model->is_0_2_1) return weight + base;
+    if (model->blob.types[id] != ISOTOK_USER_DEFINED) return (double)weight + base;
+    isotok__piece_text(model, id, &size);
+    return isotok__user_weight_0_2_1(weight, size) + base;
+}
+
 static void offer(const struct isotok__unigram_work *w, uint32_t end, uint32_t start, uint32_t slot,
-                  float candidate)
+                  double candidate)
 {
     if (w->start[end] != NO_START && !(candidate > w->best[end])) return;
-    w->best[end] = candidate;
+    w->best[end] = (float)candidate;
     w->start[end] = start;
     w->back[end] = slot;
 }
@@ -203,7 +216,7 @@ static void viterbi_wide(const isotok_model *model, const uint8_t *text, uint32_
         float base = w->best[p];
         uint32_t slot = 0;
         bool single = false;
-        if (must_reset(base)) {
+        if (must_reset(base) && !model->is_0_2_1) {
             reset_wide(w, p, frontier);
             base = 0.0f;
         }
@@ -212,7 +225,7 @@ static void viterbi_wide(const isotok_model *model, const uint8_t *text, uint32_
             if (slot == ISOTOK_NO_SLOT) break;
             if (b->trie_ids[slot] == ISOTOK_NO_TOKEN) continue;
             if (k > frontier) frontier = k;
-            offer(w, k, p, slot, score_of(b->trie[slot].value) + base);
+            offer(w, k, p, slot, add_piece(model, slot, base));
             single |= k - p == character;
         }
         if (!single) {

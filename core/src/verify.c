@@ -13,7 +13,9 @@ static bool is_matchable(const isotok_model *model, uint32_t id)
 {
     uint32_t type = model->blob.types[id];
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED ||
-           (type == ISOTOK_UNUSED && model->blob.algorithm == ISOTOK_BPE);
+           (type == ISOTOK_UNUSED &&
+            (model->blob.algorithm == ISOTOK_BPE ||
+             (model->is_0_2_1 && model->blob.algorithm != ISOTOK_UNIGRAM)));
 }
 
 static isotok_status check_pairs(const isotok_model *model, uint32_t id, isotok_error *error)

@@ -130,6 +130,10 @@ class Backend(Protocol):
 
     # Of an error in a batch of texts, ``error.offset`` is the number of the text.
 
+    def lists(self, ids: Buffer, ends: Buffer, /) -> list[list[int]]:
+        """Make lists of what `encode_batch` has returned."""
+        ...
+
     def count_batch(self, texts: tuple[str | bytes, ...], flags: int, /) -> Buffer:
         """Count the tokens of the texts 0..i for each i, as uint64."""
         ...

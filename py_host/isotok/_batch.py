@@ -27,7 +27,7 @@ Numbers = tuple[list[int] | memoryview, ...]
 S = TypeVar("S", str | bytes, list[int] | memoryview)
 T = TypeVar("T")
 
-PARTS_PER_THREAD: Final = 4
+PARTS_PER_THREAD: Final = 8
 """So that a thread with long texts does not keep the others waiting."""
 MOST_PART: Final = 1 << 21
 """Characters or ids of a part, about: Ctrl-C is heard between parts."""
@@ -81,7 +81,7 @@ class Batched:
             As in `encode`, for every text.
         output : {"numpy", "list"}
             "numpy" gives one flat array of ids and one of offsets, "list" lists of int, which
-            only one thread at a time can make: it gains less from threads.
+            one thread makes for all: they gain less from threads.
 
         Returns
         -------
@@ -105,14 +105,12 @@ class Batched:
         every, count = _texts_of(texts), threads_of(threads)
         flags, encode = flags_of(bos, eos), self._backend.encode_batch
         if output == "list":
-            with _workers(count, every) as run:
-                lists = _each_part(every, count, lambda part: encode(part, flags, 0, True), run)
-            return [ids for part in lists for ids in part]
+            return _lists(self._backend, every, count, flags)
         if output == "numpy":
             need_numpy()
             with _workers(count, every) as run:
                 flat = _each_part(every, count, lambda part: encode(part, flags, 0, False), run)
-                return _concatenate(flat, run)
+                return _concatenate(list(flat), run)
         raise TokenizerError(f'output: {output!r} is unknown; use "numpy" or "list"')
 
     def count_batch(
@@ -143,7 +141,7 @@ class Batched:
         every, count = _texts_of(texts), threads_of(threads)
         flags, count_texts = flags_of(bos, eos), self._backend.count_batch
         with _workers(count, every) as run:
-            parts = _each_part(every, count, lambda part: count_texts(part, flags), run)
+            parts = list(_each_part(every, count, lambda part: count_texts(part, flags), run))
         ends = (memoryview(part).cast("B").cast("Q").tolist() for part in parts)
         return [end - begin for part in ends for begin, end in pairwise([0, *part])]
 
@@ -153,8 +151,7 @@ class Batched:
         Parameters
         ----------
         ids : Batch, or iterable of what `decode` takes
-            What `encode_batch` returned, or any like it. Lists of int take longer to read
-            than arrays, and only one thread at a time can read them.
+            What `encode_batch` returned, or any like it.
         threads : int, optional
             As in `encode_batch`.
 
@@ -230,14 +227,26 @@ def _each_part(
     threads: int,
     work: Callable[[tuple[S, ...]], T],
     run: Callable[..., Iterable[T]],
-) -> list[T]:
-    """Results of `work` for consecutive parts of the items."""
+) -> Iterable[T]:
+    """Results of `work` for consecutive parts of the items, as they come."""
 
     def each(part: tuple[S, ...], begin: int) -> T:
         return _named(part, begin, work)
 
     begins, parts = _parts(items, threads) if run is not map else ([0], [items])
-    return list(run(each, parts, begins))
+    return run(each, parts, begins)
+
+
+def _lists(backend: Backend, texts: Texts, threads: int, flags: int) -> list[list[int]]:
+    """Lists of ids; this thread makes them, while others go on with the next texts."""
+    encode = backend.encode_batch
+    with _workers(threads, texts) as run:
+        if run is map:
+            return _named(texts, 0, lambda part: encode(part, flags, 0, True))
+        result: list[list[int]] = []
+        for part in _each_part(texts, threads, lambda part: encode(part, flags, 0, False), run):
+            result += backend.lists(*part)
+        return result
 
 
 def _named(part: tuple[S, ...], begin: int, work: Callable[[tuple[S, ...]], T]) -> T:

@@ -31,6 +31,7 @@ FEATURES: Final[dict[str, int]] = {
     "whole_text": 9,
     "wide": 10,
     "unused_merges": 11,
+    "sentencepiece_0_2_1": 12,
     "packed": 63,
 }
 

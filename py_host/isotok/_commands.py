@@ -15,6 +15,7 @@ import click
 import isotok
 from isotok import _files
 from isotok._backend import BACKENDS, BackendName
+from isotok._info import Compat
 from isotok._tokenizer import Tokenizer
 from isotok.errors import TokenizerError
 
@@ -112,8 +113,13 @@ def open_model(model: str | None, backend: str, verify: str = "safe") -> Tokeniz
 @click.argument("source", type=click.Path())
 @click.option("--output", "-o", type=click.Path(), help="File to write; default: by SOURCE.")
 @click.option("--packed", is_flag=True, help="Write the packed form: smaller, compiled at load.")
+@click.option(
+    "--compat", type=click.Choice(["0.2.1"]), help="Give the ids of sentencepiece up to this."
+)
 @backend_option
-def compile_command(source: str, output: str | None, packed: bool, backend: BackendName) -> None:
+def compile_command(
+    source: str, output: str | None, packed: bool, compat: Compat | None, backend: BackendName
+) -> None:
     """Compile SOURCE (a .model, .spm.fb or packed model) to a blob."""
     from isotok.compile import compile_model
 
@@ -123,7 +129,8 @@ def compile_command(source: str, output: str | None, packed: bool, backend: Back
     suffix = ".isotok-packed" if packed else ".isotok"
     target = Path(output) if output else Path(source.removesuffix(".fb")).with_suffix(suffix)
     with naming(source):
-        result = compile_model(data, "packed" if packed else "blob", backend=backend)
+        form = "packed" if packed else "blob"
+        result = compile_model(data, form, backend=backend, compat=compat)
         isotok.load(result, backend=backend, verify="full").close()
     temporary = target.with_name(target.name + ".tmp")
     try:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from isotok._layout_gen import NO_TOKEN
+from isotok.errors import TokenizerError
+
+Compat = Literal["0.2.1"]
+"""A release of sentencepiece whose ids and texts a model may give, not those of today."""
 
 
 class PieceType(IntEnum):
@@ -19,6 +23,8 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
+BIT_0_2_1: Final = 12
+"""Of the features; that of `_blob_gen`, which is not imported for one number."""
 ALGORITHMS: Final = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 PARITIES: Final = {1: "sentencepiece", 2: "hf", 3: "tiktoken", 4: "isotok", 5: "distilled"}
 
@@ -43,6 +49,8 @@ class Info(NamedTuple):
     """Normalized bytes <= bytes of the text * this + 16."""
     session_size: int
     """Bytes of working memory for one call on ordinary text."""
+    compat: Compat | None
+    """The release of sentencepiece up to which it gives the ids; None: those of today."""
 
 
 class CacheInfo(NamedTuple):
@@ -85,4 +93,16 @@ def info_of(fields: tuple[int, ...]) -> Info:
         max_piece_bytes=max_piece_bytes,
         max_expansion=max_expansion,
         session_size=session_size,
+        compat=compat_of(features),
     )
+
+
+def compat_of(features: int) -> Compat | None:
+    """Tell from the required-feature bits of a blob what `load` calls `compat`."""
+    return "0.2.1" if features >> BIT_0_2_1 & 1 else None
+
+
+def need_compat(compat: object) -> None:
+    """Refuse a release that is not known."""
+    if compat not in (None, "0.2.1"):
+        raise TokenizerError(f'compat: {compat!r} is unknown; use "0.2.1" or None')

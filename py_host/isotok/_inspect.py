@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any, Final
 
 from isotok._blob_gen import BlobView, Operation, Section
-from isotok._info import ALGORITHMS, PARITIES, PieceType, id_or_none
+from isotok._info import ALGORITHMS, PARITIES, PieceType, compat_of, id_or_none
 
 _NONE: Final = 0xFFFFFFFF
 
@@ -32,6 +32,7 @@ def describe(data: bytes | bytearray | memoryview) -> dict[str, Any]:
         "checksum": f"{view.checksum:016x}",
         "features": view.feature_names(),
         "parity": PARITIES.get(view.parity, str(view.parity)),
+        "compat": compat_of(view.features),
         "algorithm": ALGORITHMS.get(view.algorithm, str(view.algorithm)),
         "vocabulary": _vocabulary(view),
         "operations": {

@@ -98,6 +98,9 @@ WHAT_EXPORT_PIECE: Final = 125
 WHAT_EXPORT_BYTES: Final = 126
 WHAT_EXPORT_PARITY: Final = 127
 WHAT_EXPORT_NESTED: Final = 128
+WHAT_UNK_MISSING_0_2_1: Final = 129
+WHAT_SOURCE_NOT_0_2_1: Final = 130
+WHAT_EXPORT_0_2_1: Final = 131
 
 # enum of ISOTOK_UNIGRAM
 UNIGRAM: Final = 1
@@ -158,6 +161,7 @@ SOURCE_AUTO: Final = 0
 SOURCE_SENTENCEPIECE: Final = 1
 SOURCE_PACKED: Final = 2
 SOURCE_SPM_FB: Final = 3
+SOURCE_0_2_1: Final = 256
 
 # enum of ISOTOK_FORM_BLOB
 FORM_BLOB: Final = 0
@@ -267,6 +271,9 @@ WHAT_NAMES: Final[dict[int, str]] = {
     126: "EXPORT_BYTES",
     127: "EXPORT_PARITY",
     128: "EXPORT_NESTED",
+    129: "UNK_MISSING_0_2_1",
+    130: "SOURCE_NOT_0_2_1",
+    131: "EXPORT_0_2_1",
 }
 
 # struct isotok_error

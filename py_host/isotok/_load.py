@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from isotok import _files
 from isotok import _layout_gen as abi
 from isotok._backend import Backend, BackendName, Limits, choose, limits_of, need_engine
+from isotok._info import Compat, need_compat
 from isotok._tokenizer import Tokenizer
 from isotok.errors import TokenizerError
 
@@ -33,6 +34,7 @@ class _Options(NamedTuple):
     map_file: bool | None
     limits: Limits | None
     cache_bytes: int
+    compat: Compat | None
 
 
 def load(
@@ -44,6 +46,7 @@ def load(
     trusted: bool = False,
     limits: Limits | Mapping[str, int | None] | None = None,
     cache_bytes: int | None = None,
+    compat: Compat | None = None,
 ) -> Tokenizer:
     """Open a model.
 
@@ -71,6 +74,10 @@ def load(
         were segmented: from 4 KiB to 1 GiB, of which the largest power of two is used. It
         changes no id. None: 4 MiB, with limits at most 1/64 of their memory. 0: no cache.
         See `Tokenizer.cache_info`.
+    compat : {"0.2.1"}, optional
+        Give the ids and texts of sentencepiece up to 0.2.1, from a `.model` or `.spm.fb`. A
+        blob and a packed model are what they were compiled as; it is an error if that is not
+        this. `info.compat` tells it.
 
     Returns
     -------
@@ -89,7 +96,8 @@ def load(
     >>> tok.decode(tok.encode("Hello world"))
     'Hello world'
     """
-    options = _options(backend, verify, map, trusted, limits, cache_bytes)
+    need_compat(compat)
+    options = _options(backend, verify, map, trusted, limits, cache_bytes, compat)
     if source is None:
         source = _default_model()
     if isinstance(source, bytes):
@@ -111,12 +119,18 @@ def load_bytes(
     cache_bytes: int | None = None,
 ) -> Tokenizer:
     """Open a model in any memory, as unpickling does."""
-    options = _options(backend, "safe", None, False, limits, cache_bytes)
+    options = _options(backend, "safe", None, False, limits, cache_bytes, None)
     return _wrap(_open_bytes(data, options), options)
 
 
 def _wrap(backend: Backend, options: _Options) -> Tokenizer:
-    return Tokenizer._of(backend, options.engine, options.keep)  # pyright: ignore[reportPrivateUsage]
+    opened = Tokenizer._of(backend, options.engine, options.keep)  # pyright: ignore[reportPrivateUsage]
+    if options.compat is not None and opened.info.compat != options.compat:
+        raise TokenizerError(
+            f"compat: the blob was not compiled for sentencepiece {options.compat}; give the "
+            "`.model`, or leave compat out"
+        )
+    return opened
 
 
 def _options(
@@ -126,6 +140,7 @@ def _options(
     trusted: bool,
     limits: Limits | Mapping[str, int | None] | None,
     cache_bytes: int | None,
+    compat: Compat | None,
 ) -> _Options:
     checked = limits_of(limits)
     return _Options(
@@ -135,6 +150,7 @@ def _options(
         map_file=map_file,
         limits=checked,
         cache_bytes=_cache_bytes(cache_bytes, checked),
+        compat=compat,
     )
 
 
@@ -207,7 +223,9 @@ def _open_bytes(data: Buffer, options: _Options) -> Backend:
 def _open_foreign(data: Buffer, options: _Options) -> Backend:
     from isotok.compile import compile_buffer
 
-    blob = compile_buffer(data, "blob", backend=options.engine, limits=options.limits)
+    blob = compile_buffer(
+        data, "blob", backend=options.engine, limits=options.limits, compat=options.compat
+    )
     if options.engine == "wasm":
         return _open_wasm(_files.BytesSource(blob), options)
     return _open_native(blob, options)

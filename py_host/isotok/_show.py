@@ -34,9 +34,11 @@ def coloured(pieces: list[str]) -> Text:
 def show_description(description: dict[str, Any]) -> None:
     """Print what `_inspect.describe` found."""
     out = console()
-    for key in ("file", "kind", "form", "format", "size", "checksum", "parity", "algorithm"):
+    keys = ("file", "kind", "form", "format", "size", "checksum", "parity", "compat", "algorithm")
+    for key in keys:
         value = description[key]
-        out.print(f"{key:14}", f"{value:,}" if isinstance(value, int) else value)
+        if value is not None:
+            out.print(f"{key:14}", f"{value:,}" if isinstance(value, int) else value)
     out.print(f"{'features':14}", ", ".join(description["features"]) or "none")
     for group in ("vocabulary", "trie"):
         _show_group(out, group, description.get(group, {}))

@@ -8,6 +8,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from operator import add
 from typing import TYPE_CHECKING, Final, Literal, overload
 
@@ -167,11 +168,12 @@ class WasmBackend:
         self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: bool, /
     ) -> list[list[int]] | tuple[bytearray, array[int]]:
         ids, ends = self._encode_texts(texts, flags, limit)
-        if not as_lists:
-            return ids, ends
-        words = memoryview(ids).cast("I")
-        begins = [0, *ends[:-1]] if ends else []
-        return [words[a:b].tolist() for a, b in zip(begins, ends, strict=True)]
+        return self.lists(ids, ends) if as_lists else (ids, ends)
+
+    def lists(self, ids: Buffer, ends: Buffer, /) -> list[list[int]]:
+        words = memoryview(ids).cast("B").cast("I")
+        bounds = memoryview(ends).cast("B").cast("Q").tolist()
+        return [words[a:b].tolist() for a, b in pairwise([0, *bounds])]
 
     def _encode_texts(
         self, texts: tuple[str | bytes, ...], flags: int, limit: int

@@ -90,18 +90,54 @@ static isotok_status batch_run(native_call *call, const text_list *list,
     return ISOTOK_OK;
 }
 
-static PyObject *lists_of(native_call *call, const uint64_t *ends, size_t count)
+static PyObject *lists_of(model_object *self, const uint32_t *ids, const uint64_t *ends,
+                          size_t count)
 {
     PyObject *result = PyList_New((Py_ssize_t)count);
     size_t begin = 0;
     for (size_t i = 0; i < count && result != NULL; i++) {
-        PyObject *list = list_of_ids(call->self, call->box->ids + begin, (size_t)ends[i] - begin);
+        PyObject *list = list_of_ids(self, ids + begin, (size_t)ends[i] - begin);
         if (list == NULL)
             Py_CLEAR(result);
         else
             PyList_SetItem(result, (Py_ssize_t)i, list);
         begin = (size_t)ends[i];
     }
+    return result;
+}
+
+/* Whether the arrays are what encode_batch returns. */
+static bool lists_fit(const model_object *self, const Py_buffer *ids, const Py_buffer *ends)
+{
+    const uint32_t *numbers = ids->buf;
+    const uint64_t *bounds = ends->buf;
+    size_t total = (size_t)ids->len / sizeof *numbers, begin = 0;
+    for (size_t i = 0; i < (size_t)ends->len / sizeof *bounds; i++) {
+        if (bounds[i] < begin || bounds[i] > total) return false;
+        begin = (size_t)bounds[i];
+    }
+    for (size_t i = 0; i < total; i++)
+        if (numbers[i] >= self->info.vocab_size) return false;
+    return true;
+}
+
+/* lists(ids, ends) -> list[list[int]] of what encode_batch returned: for one thread, while others
+ * go on. (Where each makes its own, their processors fight over the shared ints.) */
+PyObject *model_lists(PyObject *op, PyObject *const *args, Py_ssize_t count)
+{
+    model_object *self = (model_object *)op;
+    Py_buffer ids, ends;
+    if (!arguments("lists", count, 2) || PyObject_GetBuffer(args[0], &ids, PyBUF_C_CONTIGUOUS) < 0)
+        return NULL;
+    PyObject *result = NULL;
+    if (PyObject_GetBuffer(args[1], &ends, PyBUF_C_CONTIGUOUS) == 0) {
+        if (lists_fit(self, &ids, &ends))
+            result = lists_of(self, ids.buf, ends.buf, (size_t)ends.len / sizeof(uint64_t));
+        else
+            PyErr_SetString(PyExc_ValueError, "the arrays are not those of a batch");
+        PyBuffer_Release(&ends);
+    }
+    PyBuffer_Release(&ids);
     return result;
 }
 
@@ -115,7 +151,7 @@ static PyObject *batch_result(native_call *call, PyObject *ends_buffer, const ui
         Py_INCREF(ends_buffer);
         return ends_buffer;
     }
-    if (kind == LISTS) return lists_of(call, ends, count);
+    if (kind == LISTS) return lists_of(call->self, call->box->ids, ends, count);
     size_t total = count == 0 ? 0 : (size_t)ends[count - 1];
     PyObject *ids = take_ids(state_of((PyObject *)call->self), call->box, total);
     PyObject *result = ids == NULL ? NULL : PyTuple_Pack(2, ids, ends_buffer);

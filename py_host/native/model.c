@@ -174,6 +174,7 @@ static PyMethodDef model_methods[] = {
     FAST("sample", model_sample, "sample(text, flags, alpha, seed) -> list[int]"),
     FAST("nbest", model_nbest, "nbest(text, flags, n, alpha, seed) -> tuple"),
     FAST("encode_batch", model_encode_batch, "encode_batch(texts, flags, limit, as_lists)"),
+    FAST("lists", model_lists, "lists(ids, ends) -> list[list[int]]"),
     FAST("count_batch", model_count_batch, "count_batch(texts, flags) -> Buffer"),
     {"decode_batch", model_decode_batch, METH_O, "decode_batch(ids) -> list[str]"},
     FAST("count", model_count, "count(text, flags, limit) -> int"),

@@ -48,7 +48,7 @@ typedef struct {
     void *memory; /* 64-aligned, begins inside `raw` */
     void *raw;    /* as malloc returned it */
     size_t memory_size;
-    void *cache; /* of tokens, as calloc returned it; NULL: none */
+    void *cache;               /* of tokens, as calloc returned it; NULL: none */
     isotok_cache_info counted; /* by the sessions that the box had before */
     uint32_t *ids;
     size_t ids_capacity;
@@ -156,6 +156,7 @@ PyObject *model_nbest(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* batch.c */
 PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *model_lists(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_count_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_decode_batch(PyObject *self, PyObject *tuple);
 

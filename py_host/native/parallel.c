@@ -7,6 +7,7 @@
 #include "native.h"
 
 #define PART_NAME "isotok_part"
+#define SEARCHED 4096u /* bytes behind a place that isotok_part_cut looks at */
 
 typedef struct {
     PyObject_HEAD model_object *model;
@@ -54,6 +55,21 @@ static text_view text_of(const long_text *self)
                        (size_t)PyBytes_Size(self->bytes), NULL};
 }
 
+/* The next cut `wanted` bytes or more behind `at`; the end of the text if there is none. */
+static isotok_status next_cut(const long_text *self, const text_view *text, size_t wanted,
+                              size_t *at, isotok_error *error)
+{
+    size_t from = *at;
+    isotok_status status = ISOTOK_OK;
+    *at = text->size;
+    while (status == ISOTOK_OK && *at == text->size && wanted < text->size - from) {
+        from += wanted;
+        status = isotok_part_cut(self->model->model, text->data, text->size, from, at, error);
+        if (wanted < SEARCHED) wanted = SEARCHED; /* none is near: the part becomes larger */
+    }
+    return status;
+}
+
 /* cuts(size) -> list[int]: ends of parts of about `size` bytes, the last one's is the text's */
 static PyObject *long_cuts(PyObject *op, PyObject *number)
 {
@@ -61,11 +77,12 @@ static PyObject *long_cuts(PyObject *op, PyObject *number)
     text_view text = text_of(self);
     uint64_t wanted;
     if (!argument_u64(number, &wanted)) return NULL;
+    if (wanted == 0) wanted = 1;
+    if (wanted > text.size) wanted = text.size;
     PyObject *list = PyList_New(0);
     for (size_t at = 0; list != NULL && at < text.size;) {
         isotok_error error = error_new();
-        size_t from = wanted < text.size - at ? at + (size_t)wanted : text.size;
-        error.status = isotok_part_cut(self->model->model, text.data, text.size, from, &at, &error);
+        error.status = next_cut(self, &text, (size_t)wanted, &at, &error);
         if (error.status != ISOTOK_OK) {
             Py_DECREF(list);
             return raise_error(state_of(op), &error, "text");

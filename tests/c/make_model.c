@@ -136,14 +136,14 @@ void put_charsmap(maker *m, const void *data, size_t size)
 }
 
 /* One attempt with `memory_size` bytes. */
-static isotok_status attempt(const void *source, size_t size, uint32_t form, void *memory,
-                             size_t memory_size, uint8_t **out_blob, size_t *out_size,
+static isotok_status attempt(uint32_t kind, const void *source, size_t size, uint32_t form,
+                             void *memory, size_t memory_size, uint8_t **out_blob, size_t *out_size,
                              isotok_error *error)
 {
     isotok_build *build;
     isotok_status status = isotok_build_init(memory, memory_size, &build, error);
     if (status == ISOTOK_OK) {
-        status = isotok_build_source(build, ISOTOK_SOURCE_AUTO, source, size, error);
+        status = isotok_build_source(build, kind, source, size, error);
     }
     if (status == ISOTOK_OK) {
         status = isotok_build_finish(build, form, NULL, 0, out_size, error);
@@ -158,6 +158,12 @@ static isotok_status attempt(const void *source, size_t size, uint32_t form, voi
 isotok_status build_source(const void *source, size_t size, uint32_t form, uint8_t **out_blob,
                            size_t *out_size, isotok_error *error)
 {
+    return build_source_as(ISOTOK_SOURCE_AUTO, source, size, form, out_blob, out_size, error);
+}
+
+isotok_status build_source_as(uint32_t kind, const void *source, size_t size, uint32_t form,
+                              uint8_t **out_blob, size_t *out_size, isotok_error *error)
+{
     size_t memory_size = 4096;
     isotok_status status;
     *out_blob = NULL;
@@ -165,7 +171,7 @@ isotok_status build_source(const void *source, size_t size, uint32_t form, uint8
         void *memory = aligned_memory(memory_size);
         memset(error, 0, sizeof *error);
         error->size = sizeof *error;
-        status = attempt(source, size, form, memory, memory_size, out_blob, out_size, error);
+        status = attempt(kind, source, size, form, memory, memory_size, out_blob, out_size, error);
         free(memory);
         if (status != ISOTOK_NEED_SCRATCH) {
             return status;

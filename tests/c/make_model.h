@@ -41,6 +41,9 @@ void put_charsmap(maker *m, const void *data, size_t size);
 /* Builds `form` from a source; the blob is 64-aligned and the caller's to free. */
 isotok_status build_source(const void *source, size_t size, uint32_t form, uint8_t **out_blob,
                            size_t *out_size, isotok_error *error);
+/* The same with a kind of source (ISOTOK_SOURCE_…). */
+isotok_status build_source_as(uint32_t kind, const void *source, size_t size, uint32_t form,
+                              uint8_t **out_blob, size_t *out_size, isotok_error *error);
 /* Memory of a size for a build, 64-aligned. */
 void *aligned_memory(size_t size);
 

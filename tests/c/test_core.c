@@ -533,6 +533,54 @@ static void test_byte_pieces(void)
     close_fixture(&f);
 }
 
+/* Decodes `piece`, in memory of exactly its size, with the blob whose word at `at` is `id`, if
+ * that makes the piece have this id. */
+static bool decode_with(const drive_model *m, size_t at, uint32_t id, const char *piece)
+{
+    uint8_t *blob = aligned_memory(m->blob_size), out[64], *exact;
+    size_t size = strlen(piece), consumed = 0, count;
+    isotok_error e = {.size = sizeof e};
+    isotok_session *session;
+    drive_model changed;
+    bool has_id;
+    memcpy(blob, m->blob, m->blob_size);
+    memcpy(blob + at, &id, sizeof id);
+    if (drive_open(&changed, blob, m->blob_size, ISOTOK_VERIFY_SAFE, &e) != ISOTOK_OK) {
+        return false;
+    }
+    has_id = isotok_piece_find(changed.model, (const uint8_t *)piece, size) == id;
+    void *memory = aligned_memory(changed.info.session_size);
+    isotok_session_init(changed.model, memory, changed.info.session_size, &session, &e);
+    exact = malloc(size);
+    memcpy(exact, piece, size);
+    CHECK(isotok_decode_begin(session, 0, &e) == ISOTOK_OK);
+    CHECK(isotok_decode_piece(session, exact, size, &consumed, 1, out, 64, &count, &e) ==
+          ISOTOK_OK);
+    CHECK(!has_id || (count == 1 && out[0] == 'A'));
+    free(exact);
+    free(memory);
+    drive_close(&changed);
+    return has_id;
+}
+
+/* A trie may say that any text is a byte piece: the byte is read from that piece, not from the
+ * text, which may be shorter. */
+static void test_lying_trie(void)
+{
+    fixture f;
+    size_t found = 0;
+    open_fixture(&f, "uni_space_bytes");
+    const uint32_t letter = isotok_piece_find(f.m.model, (const uint8_t *)"a", 1);
+    const uint32_t byte = isotok_piece_find(f.m.model, (const uint8_t *)"<0x41>", 6);
+    for (size_t at = 64; at + 4 <= f.m.blob_size; at += 4) {
+        if (memcmp(f.m.blob + at, &letter, 4) == 0) {
+            found += decode_with(&f.m, at, byte, "a");
+        }
+    }
+    CHECK(found == 1);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     test_names();
@@ -547,5 +595,6 @@ int main(void)
     test_normalize();
     test_decode();
     test_byte_pieces();
+    test_lying_trie();
     return test_result();
 }

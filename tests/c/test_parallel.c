@@ -357,7 +357,7 @@ static void check_models(void)
         }
         opened++;
         if ((m.info.features >> 9 & 3) == 0 &&
-            m.info.max_key_bytes <= 1024) { /* whole_text and wide are not cut */
+            m.info.max_key_bytes <= 256) { /* whole_text and wide are not cut */
             check_text(&m, text, size, 1);
             check_text(&m, text, size, 37);
         }
@@ -396,6 +396,7 @@ static void check_arguments(void)
     CHECK(isotok_part_encode(j.session, NULL, 11, 0, 11, &part, NULL) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_part_encode(j.session, text, 11, 0, 12, &part, NULL) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_part_encode(j.session, text, 11, 5, 4, &part, NULL) == ISOTOK_E_ARGUMENT);
+    CHECK(isotok_part_encode(j.session, text, 11, 0, 9, &part, NULL) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_part_join(j.session, NULL, &joint, NULL, 0, &count, NULL) == ISOTOK_E_ARGUMENT);
     CHECK(isotok_part_encode(j.session, text, 11, 0, 11, &part, NULL) == ISOTOK_OK);
     CHECK(isotok_part_join(j.session, part, NULL, NULL, 0, &count, NULL) == ISOTOK_E_ARGUMENT);

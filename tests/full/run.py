@@ -17,12 +17,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.full import cache, limits, matrix
+from tests.full import cache, generation, limits, matrix
 from tests.support import data
 
 EXTRA = (
     "tests.full.cache",
     "tests.full.compat",
+    "tests.full.generation",
     "tests.full.hostile",
     "tests.full.normalized",
     "tests.full.spm_fb",
@@ -75,6 +76,7 @@ def main() -> int:
         print(data.absence(data.models_dir()))
         return 1
     cache.configure(options.size, options.processes)
+    generation.configure(options.size, options.processes)
     begin = time.monotonic()
     wanted = options.only or [*checks(), "matrix"]
     passed, failed = run_limits([name for name in wanted if name != "matrix"])

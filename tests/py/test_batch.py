@@ -165,6 +165,7 @@ class Alarm(Exception):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_signals_interrupt(threads: int, backend: str, tok: isotok.Tokenizer) -> None:
     """Ctrl-C is heard before a long batch is through, and no thread is left."""
+    alive = threading.active_count()
     text = "hello world " * 2000
     texts = [text] * 40
     begin = time.perf_counter()
@@ -181,9 +182,9 @@ def test_signals_interrupt(threads: int, backend: str, tok: isotok.Tokenizer) ->
         begin = time.perf_counter()
         with pytest.raises(Alarm):
             tok.encode_batch(many, threads=threads)
-        assert time.perf_counter() - begin < 1.7
+        assert time.perf_counter() - begin < each * len(many)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert threading.active_count() == 1
+    assert threading.active_count() == alive
     assert tok.encode("hello") == [HELLO]

@@ -50,7 +50,7 @@ def test_cut_everywhere(path: Path, opened: Opener) -> None:
             cuts += joined.parts - 1
     whole_text, wide = tok.info.features >> 9 & 1, tok.info.features >> 10 & 1
     never = whole_text or (wide and tok.info.algorithm == "unigram")
-    assert (cuts > 0) == (not never and tok._backend.info()[10] <= 1024)
+    assert (cuts > 0) == (not never and tok._backend.info()[10] <= 256)
 
 
 @pytest.mark.parametrize("first", range(0, 200, 20))
@@ -121,6 +121,7 @@ def test_threads_change_nothing(tok: isotok.Tokenizer, threads: int | None) -> N
 @pytest.mark.usefixtures("small_parts")
 def test_threads_are_used() -> None:
     """Natively, and no thread is left."""
+    threads = threading.active_count()
     seen: set[int] = set()
     tok = isotok.load(byte_model(), backend="native")
     text = b"hello world " * 20_000
@@ -136,7 +137,7 @@ def test_threads_are_used() -> None:
     _long._encode_parts(Watched(), real.cuts(1000), 2)
     assert memoryview(real.ids()).cast("B").cast("I").tolist() == [HELLO, WORLD] * 20_000
     assert seen and threading.get_ident() not in seen
-    assert threading.active_count() == 1
+    assert threading.active_count() == threads
 
 
 def test_short_texts(tok: isotok.Tokenizer) -> None:
@@ -172,6 +173,7 @@ class Alarm(Exception):
 def test_signals_interrupt() -> None:
     tok = isotok.load(byte_model(), backend="native")
     text = b"hello " * 20_000_000
+    threads = threading.active_count()
 
     def stop(*_: object) -> None:
         raise Alarm
@@ -184,5 +186,5 @@ def test_signals_interrupt() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert threading.active_count() == 1
+    assert threading.active_count() == threads
     assert tok.encode("hello") == [HELLO]

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from isotok import _native
 from isotok.compile import compile_buffer
-from support.toy import HELLO, toy_model
+from isotok.errors import TokenizerError
+from support.toy import HELLO, WORLD, toy_model
 
 
 @pytest.fixture
@@ -118,6 +119,7 @@ def test_signals_interrupt_long_work(model: _native.Model) -> None:
 
     text = b"hello " * 20_000_000
     before = signal.signal(signal.SIGALRM, interrupt)
+    gc.disable()  # hypothesis has a callback there, which would swallow the exception
     try:
         for method in (model.encode_ids, model.encode_spans):
             signal.setitimer(signal.ITIMER_REAL, 0.05)
@@ -129,6 +131,7 @@ def test_signals_interrupt_long_work(model: _native.Model) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        gc.enable()
     assert model.encode("hello", False, False, 0) == [HELLO]
 
 
@@ -162,3 +165,47 @@ def test_numbers_of_arguments(model: _native.Model, wrong: tuple[object, ...]) -
     for name in (*names, "sample", "nbest"):
         with pytest.raises(TypeError, match="arguments"):
             getattr(model, name)(*wrong)
+
+
+def test_lists_of_a_batch(model: _native.Model) -> None:
+    flat, ends = model.encode_batch(("hello", b"hello world", ""), 0, 0, False)
+    assert model.lists(flat, ends) == [[HELLO], [HELLO, WORLD], []]
+    wrong = np.array([1, 10**9], np.uint32), np.array([3, 1], np.uint64), np.array([9], np.uint64)
+    for ids, bounds in ((wrong[0], ends), (flat, wrong[1]), (flat, wrong[2])):
+        with pytest.raises(ValueError, match="not those of a batch"):
+            model.lists(ids, bounds)
+
+
+def test_parts_of_a_long_text(model: _native.Model) -> None:
+    """A part is joined once, and belongs to its kind of object."""
+    text = b"hello world " * 1000
+    long_text = model.long_text(text)
+    with pytest.raises(RuntimeError, match="no part has been joined"):
+        long_text.ids()
+    ends = long_text.cuts(2000)
+    assert len(ends) > 3 and ends[-1] == len(text)
+    part = long_text.encode(0, ends[0])
+    long_text.join(part)
+    long_text.join(part)  # it is empty now
+    expected = model.encode(text[: ends[0]], False, False, 0)
+    assert np.frombuffer(long_text.ids(), np.uint32).tolist() == expected
+    assert model.long_text(b"").cuts(5) == []
+    for wrong in (object(), None, model):
+        with pytest.raises((TypeError, ValueError)):
+            long_text.join(wrong)
+    for begin, end in ((5, 4), (0, len(text) + 1), (0, len(text) - 1)):
+        with pytest.raises(TokenizerError):
+            long_text.encode(begin, end)
+    with pytest.raises(TypeError):
+        model.long_text("hello")  # type: ignore[arg-type]
+
+
+def test_streams_refuse_wrong_use(model: _native.Model) -> None:
+    for stream in (model.encoder(0), model.decoder(0)):
+        stream.close()
+        with pytest.raises(RuntimeError, match="is closed"):
+            stream.push(b"" if isinstance(stream, _native.EncoderStream) else [], True)
+        with pytest.raises(TypeError):
+            type(stream)()  # type: ignore[call-arg]
+        with pytest.raises(TypeError):
+            stream.push()  # type: ignore[call-arg]

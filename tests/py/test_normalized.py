@@ -223,7 +223,7 @@ def test_verbatim(backend: str, opened: Opener, text: bytes) -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "日本", "▁é😀", "▁the", "日"])
-@pytest.mark.parametrize("name", [SPACES, "word_plain", "bpe_unused_deep"])
+@pytest.mark.parametrize("name", [SPACES, "word_plain", "bpe_runs"])
 def test_windows(name: str, unit: str, opened: Opener) -> None:
     """In wasm a text passes through a window; boundaries do not depend on where it ends."""
     size = len(unit.encode())

@@ -161,6 +161,12 @@ def uni_rounding() -> bytes:
     return model([*SPECIALS, ("▁", -3.3, NORMAL), *pieces, *letters("ab", -7.7)])
 
 
+@hand_made("an unknown character beside a piece that holds it: near ties of their sums")
+def uni_unknown_ties() -> bytes:
+    pieces = [("a", 10.0, NORMAL), ("ab", -12.3, NORMAL), ("c", -0.7, NORMAL)]  # b: -22.3
+    return model([*SPECIALS, ("▁", -1.1, NORMAL), *pieces])
+
+
 @hand_made("an unknown ▁ falls back to three bytes")
 def uni_space_bytes() -> bytes:
     return model([*SPECIALS, *BYTES, *letters("abc", -2)], {"byte_fallback": True})
@@ -267,9 +273,11 @@ def bpe_plain() -> bytes:
 @hand_made("fractional, equal, positive and zero scores of both signs")
 def bpe_scores() -> bytes:
     pairs = [("ab", -1.75), ("bc", -1.25), ("cd", 0.0), ("de", -0.0), ("ef", 2.5), ("fg", 2.5)]
+    zeros: list[Piece] = [("hi", -0.0, NORMAL), ("ij", 0.0, NORMAL), *letters("hij")]
     pieces: list[Piece] = [(text, score, NORMAL) for text, score in pairs]
     return model(
-        [*SPECIALS, *letters("▁abcdefg"), *pieces, ("abc", 1e30, NORMAL)], {"model_type": BPE}
+        [*SPECIALS, *letters("▁abcdefg"), *pieces, ("abc", 1e30, NORMAL), *zeros],
+        {"model_type": BPE},
     )
 
 
@@ -287,11 +295,16 @@ def bpe_unused() -> bytes:
     return model([*SPECIALS, *letters("▁abde"), *unused, *more], {"model_type": BPE})
 
 
+CHAIN = "".join(map(chr, range(0x4E00, 0x4E00 + 120)))  # each character once
+
+
 @hand_made("a chain of 120 UNUSED pieces: re-splitting stops at depth 100")
 def bpe_unused_deep() -> bytes:
-    chain: list[Piece] = [("a" * size, -size, UNUSED) for size in range(2, 121)]
+    chain: list[Piece] = [(CHAIN[:size], -size, UNUSED) for size in range(2, 121)]
     return model(
-        [*SPECIALS, *letters("▁a"), *chain], {"model_type": BPE}, {"add_dummy_prefix": False}
+        [*SPECIALS, *letters("▁" + CHAIN, -1000), *chain],
+        {"model_type": BPE},
+        {"add_dummy_prefix": False},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import assert_type
+from typing import Literal, assert_type
 
 import isotok
 import numpy as np
@@ -37,6 +37,10 @@ def loading(path: Path, data: bytes) -> None:
     assert_type(compile_model(data), bytes)
     assert_type(compile_model(memoryview(data), "packed", backend="wasm"), bytes)
     assert_type(compile_model(data, "spm.fb"), bytes)
+    assert_type(compile_model(data, compat="0.2.1"), bytes)
+    assert_type(isotok.load(path, compat="0.2.1").info.compat, Literal["0.2.1"] | None)
+    assert_type(isotok.load(path, compat=None), Tokenizer)
+    isotok.load(path, compat="0.2.0")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     isotok.load(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     isotok.load(path, backend="gpu")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

@@ -103,16 +103,25 @@ SPECIAL_TEXTS: dict[str, list[bytes]] = {
         b"ccccabab",
     ],
     "uni_rounding": [b"-" * 50, b"-" * 400, (b"-" * 37 + b"ab") * 12],
+    "uni_unknown_ties": [b"ab" * 40, b"abcab" * 60, b"c" * 300 + b"ab" * 300],
     "uni_nested_user": [b"a" * size for size in (63, 64, 65, 66, 70, 71, 140)],
     "uni_nested_rules": [b"a" * size for size in (31, 32, 33, 40, 80)],
     "uni_expand": ["\ufdfa".encode() * 3, "\ufdfa a\ufdfa\u3000".encode()],
     "bpe_unused": [b"abcde", b"abcd", b"abcabcd", b"abcdabcd abcd", b"cdab", b"abab cdcd abcde bc"],
     "bpe_unused_deep": [
-        b"a" * size for size in (2, 99, 100, 101, 102, 103, 104, 119, 120, 121, 250)
+        (zoo.CHAIN[:size] + tail).encode()
+        for size, tail in [
+            *((size, "") for size in (2, 99, 100, 101, 102, 103, 104, 119, 120)),
+            (103, zoo.CHAIN),
+            (120, "a" + zoo.CHAIN[:110] + " " + zoo.CHAIN[1:]),
+        ]
     ],
     "bpe_runs": [b"a" * size for size in (3, 5, 7, 63, 64, 65, 127, 200)] + [b"aab" * 20],
     "bpe_long": [b"a" * size for size in (255, 256, 257, 299, 300, 301, 556)] + [b"b" * 511],
-    "bpe_scores": [b"abcdefg", b"gfedcba abcdefg", b"cde cd de", b"efg fg ef"],
+    "bpe_scores": [
+        *(b"abcdefg", b"gfedcba abcdefg", b"cde cd de", b"efg fg ef"),
+        *(b"hij", b"hihij hijij"),
+    ],
     "bpe_not_finite": [b"abcde", b"abc bcd cde", b"edcba"],
 }
 

@@ -19,8 +19,11 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["whole_text", 9],
   ["wide", 10],
   ["unused_merges", 11],
+  ["sentencepiece_0_2_1", 12],
   ["packed", 63],
 ];
 
 /** Bit of a packed model, which has to be built into a blob first. */
 export const FEATURE_PACKED = 63;
+/** Bit of a model that gives the ids of sentencepiece up to 0.2.1. */
+export const FEATURE_SENTENCEPIECE_0_2_1 = 12;

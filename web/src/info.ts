@@ -1,9 +1,12 @@
 /** What is known about an opened model. */
 
+import { FEATURE_SENTENCEPIECE_0_2_1 } from "./blob_gen.js";
 import * as abi from "./layout_gen.js";
 import type { Address, Memory } from "./memory.js";
 
 export type Algorithm = "unigram" | "bpe" | "word" | "char";
+/** A release of sentencepiece whose ids and texts a model may give, not those of today. */
+export type Compat = "0.2.1";
 /** Whose ids a model gives. */
 export type Parity = "sentencepiece" | "hf" | "tiktoken" | "isotok" | "distilled";
 export type PieceType = "normal" | "unknown" | "control" | "user_defined" | "unused" | "byte";
@@ -21,6 +24,8 @@ export interface Info {
   readonly maxPieceBytes: number;
   /** Normalized bytes <= bytes of the text * this + 16. */
   readonly maxExpansion: number;
+  /** The release of sentencepiece up to which it gives the ids; undefined: those of today. */
+  readonly compat: Compat | undefined;
 }
 
 /** What the token cache of a tokenizer has done. */
@@ -86,5 +91,6 @@ export function readInfo(memory: Memory, at: Address): Info {
     padId: id(abi.INFO_PAD),
     maxPieceBytes: word(abi.INFO_MAX_PIECE_BYTES),
     maxExpansion: word(abi.INFO_MAX_EXPANSION),
+    compat: word(abi.INFO_FEATURES) & (1 << FEATURE_SENTENCEPIECE_0_2_1) ? "0.2.1" : undefined,
   };
 }

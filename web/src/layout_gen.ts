@@ -91,6 +91,9 @@ export const WHAT_EXPORT_PIECE = 125;
 export const WHAT_EXPORT_BYTES = 126;
 export const WHAT_EXPORT_PARITY = 127;
 export const WHAT_EXPORT_NESTED = 128;
+export const WHAT_UNK_MISSING_0_2_1 = 129;
+export const WHAT_SOURCE_NOT_0_2_1 = 130;
+export const WHAT_EXPORT_0_2_1 = 131;
 
 // enum of ISOTOK_UNIGRAM
 export const UNIGRAM = 1;
@@ -151,6 +154,7 @@ export const SOURCE_AUTO = 0;
 export const SOURCE_SENTENCEPIECE = 1;
 export const SOURCE_PACKED = 2;
 export const SOURCE_SPM_FB = 3;
+export const SOURCE_0_2_1 = 256;
 
 // enum of ISOTOK_FORM_BLOB
 export const FORM_BLOB = 0;

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from isotok import _layout_gen as abi
 from isotok._backend import Limits, choose, limits_of, need_engine
+from isotok._info import Compat, need_compat
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def compile_model(
     *,
     backend: Literal["auto", "native", "wasm"] = "auto",
     limits: Limits | Mapping[str, int | None] | None = None,
+    compat: Compat | None = None,
 ) -> bytes:
     """Compile a model file in memory.
 
@@ -42,6 +44,9 @@ def compile_model(
         Which build of the compiler runs. All give the same bytes.
     limits : Limits or dict, optional
         For sources that nobody trusts; runs the compiler in wasm.
+    compat : {"0.2.1"}, optional
+        Make a model that gives the ids and texts of sentencepiece up to 0.2.1. A packed model
+        and a blob are what they were made as; it is an error if that is not this.
 
     Returns
     -------
@@ -61,7 +66,8 @@ def compile_model(
         ...
     isotok.errors.TokenizerError: ...
     """
-    return bytes(compile_buffer(source, form, backend=backend, limits=limits))
+    made = compile_buffer(source, form, backend=backend, limits=limits, compat=compat)
+    return bytes(made)
 
 
 def compile_buffer(
@@ -70,17 +76,20 @@ def compile_buffer(
     *,
     backend: str = "auto",
     limits: Limits | Mapping[str, int | None] | None = None,
+    compat: Compat | None = None,
 ) -> Buffer:
     """Compile without the last copy; natively the result is 64-aligned memory."""
     if form not in _FORMS:
         known = ", ".join(f'"{name}"' for name in _FORMS)
         raise TokenizerError(f"form: {form!r} is unknown; use one of {known}")
+    need_compat(compat)
+    kind = abi.SOURCE_AUTO if compat is None else abi.SOURCE_AUTO | abi.SOURCE_0_2_1
     limits = limits_of(limits)
     if choose(backend, limits) == "native":
         from isotok import _native
 
-        return _native.compile(source, abi.SOURCE_AUTO, _FORMS[form])
+        return _native.compile(source, kind, _FORMS[form])
     need_engine(limits)
     from isotok.compile._wasm import compile_in_wasm
 
-    return compile_in_wasm(source, _FORMS[form], limits)
+    return compile_in_wasm(source, kind, _FORMS[form], limits)

@@ -21,7 +21,8 @@ _POINTER: Final = 36
 class _Job:
     """One compilation: [structs | source | arena | output] from heap_base on."""
 
-    def __init__(self, source: Buffer, limits: Limits | None) -> None:
+    def __init__(self, source: Buffer, kind: int, limits: Limits | None) -> None:
+        self.kind = kind
         self.source = memoryview(source).cast("B")
         self.machine = new_machine("isotok-build.wasm", limits)
         function = self.machine.function
@@ -66,9 +67,7 @@ class _Job:
         if status != abi.OK:
             return status
         self.build = machine.words[pointer // 4]
-        return self.call(
-            "isotok_build_source", self.build, abi.SOURCE_AUTO, self.text, len(self.source)
-        )
+        return self.call("isotok_build_source", self.build, self.kind, self.text, len(self.source))
 
     def write(self, form: int, arena_size: int) -> int:
         """Write the blob behind the arena; `size` is its size."""
@@ -86,9 +85,9 @@ class _Job:
         return status
 
 
-def compile_in_wasm(source: Buffer, form: int, limits: Limits | None) -> bytes:
+def compile_in_wasm(source: Buffer, kind: int, form: int, limits: Limits | None) -> bytes:
     """Compile `source`; see `compile_model`."""
-    job = _Job(source, limits)
+    job = _Job(source, kind, limits)
     arena_size = 8 * len(job.source) + (1 << 20)
     status = abi.NEED_SCRATCH
     while status == abi.NEED_SCRATCH:

@@ -1,5 +1,7 @@
 /** The model compiler, `isotok-build.wasm`: a model file goes in, a blob comes out. */
 
+import { argumentError } from "../errors.js";
+import type { Compat } from "../info.js";
 import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import { type Address, align, type Memory } from "../memory.js";
@@ -17,6 +19,11 @@ const FORMS: Readonly<Record<Form, number>> = {
   model: abi.FORM_SENTENCEPIECE,
   "spm.fb": abi.FORM_SPM_FB,
 };
+
+export function checkCompat(compat: unknown): void {
+  if (compat === undefined || compat === "0.2.1") return;
+  throw argumentError(`compat: ${String(compat)} is unknown; use "0.2.1", or leave it out`);
+}
 
 export function isForm(form: string): form is Form {
   return Object.hasOwn(FORMS, form);
@@ -40,11 +47,13 @@ export async function build(
   module: WebAssembly.Module,
   bytes: PeekedBytes,
   form: Form,
+  compat?: Compat,
 ): Promise<Built> {
   const machine = await Machine.create(module, "isotok_build_name");
   const structs = machine.heapBase;
   const size = await bytes.into(machine.memory, structs + STRUCTS_SIZE);
-  return new Job(machine, structs, size).run(FORMS[form]);
+  const kind = abi.SOURCE_AUTO | (compat === undefined ? 0 : abi.SOURCE_0_2_1);
+  return new Job(machine, structs, size, kind).run(FORMS[form]);
 }
 
 /** One build: [structs | source | arena | output] from heap_base on. */
@@ -53,13 +62,15 @@ class Job {
   readonly #structs: Address;
   readonly #source: Address;
   readonly #sourceSize: number;
+  readonly #kind: number;
   readonly #arena: Address;
 
-  constructor(machine: Machine, structs: Address, sourceSize: number) {
+  constructor(machine: Machine, structs: Address, sourceSize: number, kind: number) {
     this.#machine = machine;
     this.#structs = structs;
     this.#source = structs + STRUCTS_SIZE;
     this.#sourceSize = sourceSize;
+    this.#kind = kind;
     this.#arena = align(this.#source + sourceSize, 64);
   }
 
@@ -94,7 +105,7 @@ class Job {
     return this.#call(
       "isotok_build_source",
       this.#pointer(),
-      abi.SOURCE_AUTO,
+      this.#kind,
       this.#source,
       this.#sourceSize,
     );

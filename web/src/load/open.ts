@@ -2,12 +2,13 @@
 
 import { HEADER_SIZE } from "../blob_gen.js";
 import { argumentError, TokenizerError } from "../errors.js";
+import type { Compat } from "../info.js";
 import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
 import { VERSION } from "../version.js";
-import { build, type Form, isForm } from "./build.js";
+import { build, checkCompat, type Form, isForm } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes } from "./bytes.js";
 import { BlobCache } from "./cache.js";
 import { kindOf } from "./kind.js";
@@ -34,6 +35,11 @@ export interface LoadOptions {
    * given, 0 for none. It changes no id.
    */
   readonly cacheBytes?: number;
+  /**
+   * Give the ids and texts of sentencepiece up to 0.2.1, from a `.model` or `.spm.fb`. A blob
+   * and a packed model are what they were compiled as; it is an error if that is not this.
+   */
+  readonly compat?: Compat;
 }
 
 export interface CompileOptions {
@@ -43,6 +49,8 @@ export interface CompileOptions {
    * file for SentencePiece ("model") or SentencePiece Lite ("spm.fb").
    */
   readonly form?: Form;
+  /** Give the ids and texts of sentencepiece up to 0.2.1; see {@link LoadOptions}. */
+  readonly compat?: Compat;
 }
 
 /** What differs between environments. */
@@ -91,6 +99,7 @@ export async function openModel(
   if (level === undefined) {
     throw argumentError(`verify: ${verify} is unknown; use "safe", "full" or "trusted"`);
   }
+  checkCompat(options.compat);
   const opening = { level, cacheSize: cacheSizeOf(options.cacheBytes) };
   // Both at the same time; whichever fails first, the other's failure is nobody's.
   const module = moduleOf(options.wasm ?? platform.wasm(), platform.readWasm);
@@ -98,12 +107,23 @@ export async function openModel(
   const bytes = await peek(platform, source);
   try {
     const machine = await Machine.create(await module, "isotok_name");
-    if (kindOf(bytes.head) === "blob") return await openBlob(machine, bytes, opening);
+    if (kindOf(bytes.head) === "blob") {
+      return checked(await openBlob(machine, bytes, opening), options.compat);
+    }
     return await openForeign(platform, machine, bytes, opening, options);
   } catch (error) {
     bytes.cancel();
     throw error;
   }
+}
+
+/** What a blob gives was decided when it was compiled. */
+function checked(model: ModelInstance, compat: Compat | undefined): ModelInstance {
+  if (compat === undefined || model.info.compat === compat) return model;
+  throw argumentError(
+    `compat: the blob was not compiled for sentencepiece ${compat}; give the .model, ` +
+      "or leave compat out",
+  );
 }
 
 async function peek(
@@ -131,15 +151,16 @@ async function openForeign(
 ): Promise<ModelInstance> {
   const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   if (!options.cache) {
-    const built = await build(await module(), bytes, "blob");
+    const built = await build(await module(), bytes, "blob", options.compat);
     return adopt(machine, built.memory, built.at, built.size, opening);
   }
   const source = await bytes.all();
-  const cache = await BlobCache.open(options.cache, source, VERSION);
+  const version = options.compat === undefined ? VERSION : `${VERSION}, ${options.compat}`;
+  const cache = await BlobCache.open(options.cache, source, version);
   const stored = await openStored(platform, machine.module, cache, opening);
   if (stored !== undefined) return stored;
   const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
-  const built = await build(await module(), again, "blob");
+  const built = await build(await module(), again, "blob", options.compat);
   const model = adopt(machine, built.memory, built.at, built.size, opening);
   await cache?.put(built.memory.copy(built.at, built.size));
   return model;
@@ -184,7 +205,8 @@ export async function compileModel(
   source: ModelSource | Promise<ModelSource>,
   options: CompileOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { form = "blob" } = options;
+  const { form = "blob", compat } = options;
+  checkCompat(compat);
   if (!isForm(String(form))) {
     throw argumentError(
       `form: ${String(form)} is unknown; use "blob", "packed", "model" or "spm.fb"`,
@@ -193,6 +215,6 @@ export async function compileModel(
   const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   module.catch(() => {});
   const bytes = await peek(platform, source);
-  const { memory, at, size } = await build(await module, bytes, form);
+  const { memory, at, size } = await build(await module, bytes, form, compat);
   return memory.copy(at, size);
 }

@@ -124,7 +124,8 @@ class _Request:
             ids = cast("list[int]", values)
             text = _decode_ids(model, ids)
             if _DOUBT in text:
-                return self._typed(decode(model, model.pieces(ids), ids).text)
+                found = ids if model.compat is None else list(map(model.resolved, ids))
+                return self._typed(decode(model, model.pieces(ids), found).text)
         return text.encode() if self.kind is bytes or self.as_bytes else text
 
     def _typed(self, text: bytes) -> str | bytes:

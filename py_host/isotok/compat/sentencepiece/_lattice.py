@@ -23,6 +23,7 @@ NORMAL: Final = 1
 USER_DEFINED: Final = 4
 UNK_PENALTY: Final = 10.0
 FLT_MAX: Final = 3.4028234663852886e38
+FLT_MIN: Final = 1.1754943508222875e-38
 SMALL: Final = -10.0
 """Below it the inclusion probability is a series: 1 - exp(-y) would lose its digits."""
 
@@ -49,17 +50,21 @@ class PieceTable:
 
     def __init__(self, model: Model) -> None:
         self.scores: dict[bytes, tuple[int, float]] = {}
-        lowest = FLT_MAX
+        lowest, highest = FLT_MAX, FLT_MIN
+        user: list[tuple[int, bytes]] = []
         backend = model.backend
         for token_id in range(model.size):
             piece, kind, score = backend.piece(token_id)
             if kind == NORMAL:
-                lowest = min(lowest, score)
+                lowest, highest = min(lowest, score), max(highest, score)
+                self.scores[piece] = token_id, score
             elif kind == USER_DEFINED:
-                score = float32(0.1 * (len(piece.decode(errors="replace")) - 1))
-            else:
-                continue
-            self.scores[piece] = token_id, score
+                user.append((token_id, piece))
+        for token_id, piece in user:
+            size = len(piece.decode(errors="replace"))
+            old = model.compat is not None
+            score = float32(size * highest) - 0.1 if old else 0.1 * (size - 1)
+            self.scores[piece] = token_id, float32(score)
         self.unknown = model.unk_id, float32(lowest - UNK_PENALTY)
         self.longest = max(map(len, self.scores), default=0)
 

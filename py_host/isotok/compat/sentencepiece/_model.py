@@ -16,6 +16,7 @@ from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
     from isotok._backend import Backend
+    from isotok._info import Compat
     from isotok._tokenizer import Tokenizer
 
 NO_ID: Final = -1
@@ -27,10 +28,10 @@ _NOT_PLAIN: Final = (UNKNOWN, CONTROL, BYTE)
 SPACE: Final = "\u2581".encode()
 
 
-def open_bytes(data: bytes) -> Tokenizer:
+def open_bytes(data: bytes, compat: Compat | None = None) -> Tokenizer:
     """Open a model; what is wrong with it is sentencepiece's INTERNAL error."""
     try:
-        return isotok.load(data)
+        return isotok.load(data, compat=compat)
     except TokenizerError as error:
         raise internal(str(error)) from error
 
@@ -55,15 +56,20 @@ class Model:
         Any file that isotok opens.
     encoder : Tokenizer, optional
         What segments texts, where that is not the model itself.
+    compat : {"0.2.1"}, optional
+        As of `isotok.load`.
     """
 
-    def __init__(self, data: bytes, encoder: Tokenizer | None = None) -> None:
+    def __init__(
+        self, data: bytes, encoder: Tokenizer | None = None, compat: Compat | None = None
+    ) -> None:
         self._data = data
-        self.tokenizer = open_bytes(data)
+        self.tokenizer = open_bytes(data, compat)
         self.encoder = self.tokenizer if encoder is None else encoder
         info = self.tokenizer.info
         self.size = info.vocab_size
         self.algorithm = info.algorithm
+        self.compat: Compat | None = info.compat
         known = (info.unk_id, info.bos_id, info.eos_id, info.pad_id)
         ids = [NO_ID if number is None else number for number in known]
         self.unk_id, self.bos_id, self.eos_id, self.pad_id = ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from isotok.compat.sentencepiece import _arguments as arguments
 from isotok.compat.sentencepiece._decode import decode_input
@@ -16,6 +16,9 @@ from isotok.compat.sentencepiece._removed import Removed
 from isotok.compat.sentencepiece._scored import Scorer
 from isotok.compat.sentencepiece._settings import threads_for
 
+if TYPE_CHECKING:
+    from isotok._info import Compat
+
 _SAMPLING_NEEDS = (
     'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", '
     'and "alpha". "nbest_size" is enabled only on unigram mode ignored in BPE-dropout. '
@@ -24,7 +27,10 @@ _SAMPLING_NEEDS = (
 )
 
 # What a pickled processor leaves out: the model goes as its bytes.
-_NOT_KEPT = ("_model", "_loaded_model", "_wanted", "_scorer", "_extra_encode", "_extra_decode")
+_NOT_KEPT = (
+    *("_model", "_loaded_model", "_wanted", "_scorer", "_extra_encode", "_extra_decode"),
+    "_compat",
+)
 
 
 class SentencePieceProcessor(Lookups, Removed):
@@ -45,6 +51,8 @@ class SentencePieceProcessor(Lookups, Removed):
         Defaults of `Encode`.
     num_threads : int
         For batches; -1 takes all processors.
+    compat : {"0.2.1"}, optional
+        Give the ids of sentencepiece up to 0.2.1; of isotok, not of sentencepiece.
 
     Examples
     --------
@@ -70,7 +78,10 @@ class SentencePieceProcessor(Lookups, Removed):
         alpha: float = 0.1,
         num_threads: int = -1,
         return_type: Any = None,
+        *,
+        compat: Compat | None = None,
     ) -> None:
+        self._compat: Compat | None = compat
         self._model: Model | None = None
         self._loaded_model: Model | None = None
         self._wanted: set[bytes] | None = None
@@ -135,7 +146,7 @@ class SentencePieceProcessor(Lookups, Removed):
 
     def _open(self, data: bytes) -> bool:
         self._model = self._loaded_model = self._wanted = None
-        self._model = self._loaded_model = Model(data)
+        self._model = self._loaded_model = Model(data, compat=self._compat)
         return True
 
     def serialized_model_proto(self) -> bytes:
@@ -492,6 +503,9 @@ class SentencePieceProcessor(Lookups, Removed):
     def __getstate__(self) -> dict[str, Any]:
         """Return options, attributes of subclasses and the model's bytes."""
         state = {name: value for name, value in vars(self).items() if name not in _NOT_KEPT}
+        compat = self._compat if self._model is None else self._model.compat
+        if compat is not None:  # which a `.model` does not tell
+            state["_compat"] = compat
         return {**state, "model_proto": self.serialized_model_proto()}
 
     def __setstate__(self, state: Any) -> None:
@@ -499,7 +513,7 @@ class SentencePieceProcessor(Lookups, Removed):
         kept: dict[str, Any] = {"model_proto": state}
         if isinstance(state, dict):
             kept = dict(cast("dict[str, Any]", state))
-        SentencePieceProcessor.__init__(self)
+        SentencePieceProcessor.__init__(self, compat=kept.pop("_compat", None))
         self.LoadFromSerializedProto(kept.pop("model_proto"))
         self.__dict__.update(kept)
 

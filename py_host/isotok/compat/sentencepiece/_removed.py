@@ -57,7 +57,8 @@ class Removed:
             for token_id in range(model.size)
             if model.is_unused(token_id)
         }
-        self._model = Model(model_file.with_pieces(model.proto, changes)) if changes else model
+        changed = model_file.with_pieces(model.proto, changes)
+        self._model = Model(changed, compat=model.compat) if changes else model
         self._wanted = None
         return True
 
@@ -134,7 +135,8 @@ class Removed:
                 raise FileError(f'NOT_FOUND: unknown field name "{name}" in NormalizerSpec.')
             flags[name] = _truth(value)
         spec = model_file.with_normalizer_flags(model_file.normalizer_spec_of(model.proto), flags)
-        self._loaded_model = self._model = Model(model_file.with_normalizer(model.proto, spec))
+        changed = model_file.with_normalizer(model.proto, spec)
+        self._loaded_model = self._model = Model(changed, compat=model.compat)
         if self._wanted is not None:
             self.SetVocabulary([piece.decode() for piece in self._wanted])
         return True
@@ -352,11 +354,11 @@ def _restricted(model: Model, wanted: Collection[bytes]) -> Model:
 
     The score of unknown characters stays as it was: it comes of the lowest score of a NORMAL
     piece. If that piece is not wanted, the copy that encodes keeps it, under a text that no
-    normalized text holds.
+    normalized text holds. So with the highest, on which those of user-defined pieces depended.
     """
     changes: dict[int, PieceChange] = {}
-    lowest: tuple[float, int] | None = None  # of all NORMAL pieces
-    kept = float("inf")
+    normal: list[tuple[float, int]] = []
+    kept: list[float] = []
     for token_id in range(model.size):
         kind = model.type(token_id)
         if kind not in (NORMAL, UNUSED):
@@ -365,11 +367,17 @@ def _restricted(model: Model, wanted: Collection[bytes]) -> Model:
         is_kept = piece in wanted or character_size(piece[0]) == len(piece)
         changes[token_id] = PieceChange(NORMAL if is_kept else UNUSED)
         if kind == NORMAL:
-            lowest = min(lowest or (score, token_id), (score, token_id))
+            normal.append((score, token_id))
         if is_kept:
-            kept = min(kept, score)
+            kept.append(score)
     visible = model_file.with_pieces(model.proto, changes)
-    if lowest is None or lowest[0] >= kept:
-        return Model(visible)
-    ghost = PieceChange(NORMAL, b"\xff" + str(lowest[1]).encode())
-    return Model(visible, open_bytes(model_file.with_pieces(visible, {lowest[1]: ghost})))
+    ghosts: set[int] = set()
+    if normal and min(normal)[0] < min(kept, default=float("inf")):
+        ghosts.add(min(normal)[1])
+    if model.compat and normal and max(normal)[0] > max(kept, default=float("-inf")):
+        ghosts.add(max(normal)[1])
+    if not ghosts:
+        return Model(visible, compat=model.compat)
+    hidden = {each: PieceChange(NORMAL, b"\xff" + str(each).encode()) for each in ghosts}
+    encoder = open_bytes(model_file.with_pieces(visible, hidden), model.compat)
+    return Model(visible, encoder, model.compat)
