@@ -158,6 +158,14 @@ struct token {
 typedef bool next_token(const isotok_session *s, const void *source, size_t index,
                         struct token *token);
 
+static ISOTOK_NOINLINE bool set_token(const isotok_session *s, uint32_t id, struct token *token)
+{
+    token->type = s->model->blob.types[id];
+    token->text = isotok__piece_text(s->model, id, &token->size);
+    token->verbatim = false;
+    return true;
+}
+
 struct piece_source {
     const uint8_t *text;
     uint32_t size;
@@ -169,15 +177,12 @@ static bool next_piece(const isotok_session *s, const void *source, size_t index
     const struct piece_source *piece = (const struct piece_source *)source;
     uint32_t id = isotok_piece_find(s->model, piece->text, piece->size);
     (void)index;
-    token->verbatim = id == ISOTOK_NO_TOKEN;
-    if (token->verbatim) {
-        token->type = ISOTOK_UNKNOWN;
-        token->text = piece->text;
-        token->size = piece->size;
-    } else { /* the piece's own text, which has been checked; a trie may lie */
-        token->type = s->model->blob.types[id];
-        token->text = isotok__piece_text(s->model, id, &token->size);
-    }
+    /* with the text of that piece, which has been checked: a trie may lie */
+    if (id != ISOTOK_NO_TOKEN) return set_token(s, id, token);
+    token->type = ISOTOK_UNKNOWN;
+    token->text = piece->text;
+    token->size = piece->size;
+    token->verbatim = true;
     return true;
 }
 
@@ -185,9 +190,7 @@ static bool next_id(const isotok_session *s, const void *source, size_t index, s
 {
     uint32_t id = ((const uint32_t *)source)[index];
     if (id >= s->model->blob.vocab_size) return false;
-    token->type = s->model->blob.types[id];
-    token->text = isotok__piece_text(s->model, id, &token->size);
-    token->verbatim = false;
+    set_token(s, id, token);
     if (s->model->is_0_2_1) { /* the id of its text, which may be another */
         const struct piece_source piece = {token->text, token->size};
         return next_piece(s, &piece, 0, token);

@@ -322,13 +322,13 @@ isotok_status exercise_blob(const uint8_t *data, size_t size, uint32_t verify, i
     return status;
 }
 
-isotok_status exercise_source(const uint8_t *data, size_t size, isotok_error *error)
+isotok_status exercise_source(const uint8_t *data, size_t size, uint32_t kind, isotok_error *error)
 {
     guarded source = guarded_copy(data, size, 1);
     uint8_t *blob = NULL;
     size_t blob_size = 0;
     isotok_status status =
-        build_source(source.data, size, ISOTOK_FORM_BLOB, &blob, &blob_size, error);
+        build_source_as(kind, source.data, size, ISOTOK_FORM_BLOB, &blob, &blob_size, error);
     if (status == ISOTOK_OK) {
         isotok_error opening = {.size = sizeof opening};
         isotok_status opened = exercise_blob(blob, blob_size, ISOTOK_VERIFY_FULL, &opening);
@@ -358,6 +358,24 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The model for sentencepiece 0.2.1, where that has it. */
+static void open_seed_0_2_1(const char *path)
+{
+    isotok_error error = {.size = sizeof error};
+    size_t size, blob_size = 0;
+    uint8_t *blob = NULL, *source = drive_read(path, &size);
+    isotok_status status = build_source_as(ISOTOK_SOURCE_AUTO | ISOTOK_SOURCE_0_2_1, source, size,
+                                           ISOTOK_FORM_BLOB, &blob, &blob_size, &error);
+    free(source);
+    if (status == ISOTOK_OK && seeds_count < MOST_SEEDS) {
+        status = drive_open(&seeds[seeds_count], blob, blob_size, ISOTOK_VERIFY_FULL, &error);
+        REQUIRE(status == ISOTOK_OK);
+        seeds_count++;
+    } else {
+        free(blob);
+    }
+}
+
 static void open_seeds(void)
 {
     const char *folder = getenv("ISOTOK_SEEDS");
@@ -380,8 +398,9 @@ static void open_seeds(void)
     qsort(names, count, sizeof *names, by_name);
     for (size_t i = 0; i < count; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (drive_open_file(&seeds[seeds_count], path)) {
+        if (seeds_count < MOST_SEEDS && drive_open_file(&seeds[seeds_count], path)) {
             seeds_count++;
+            open_seed_0_2_1(path);
         }
         free(names[i]);
     }

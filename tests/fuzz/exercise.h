@@ -33,13 +33,14 @@ void exercise_model(const isotok_model *model, uint32_t seed, bool complete);
 /* Opens `size` bytes as a blob. OK, or the refusal, which must be explained. */
 isotok_status exercise_blob(const uint8_t *data, size_t size, uint32_t verify, isotok_error *error);
 /* Builds a source into a blob, which must then open with full verification. */
-isotok_status exercise_source(const uint8_t *data, size_t size, isotok_error *error);
+isotok_status exercise_source(const uint8_t *data, size_t size, uint32_t kind, isotok_error *error);
 
 /* Prints the condition and aborts, so that the fuzzer keeps the input. */
 #define REQUIRE(condition) ((condition) ? (void)0 : broken(__FILE__, __LINE__, #condition))
 void broken(const char *file, int line, const char *condition);
 
-/* The models of tests/vectors/models, opened once; NULL past the last. */
+/* The models of tests/vectors/models, and each for sentencepiece 0.2.1, opened once; NULL past the
+ * last. */
 struct drive_model;
 const struct drive_model *seed_model(size_t index);
 size_t seed_model_count(void);

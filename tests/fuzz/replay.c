@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "exercise.h"
+#include "isotok_build.h"
 
 #define LIMIT 60
 
@@ -23,7 +24,7 @@ int main(void)
         alarm(LIMIT);
         isotok_status status = head[0] == 0
                                    ? exercise_blob(data, head[1], ISOTOK_VERIFY_SAFE, &error)
-                                   : exercise_source(data, head[1], &error);
+                                   : exercise_source(data, head[1], ISOTOK_SOURCE_AUTO, &error);
         alarm(0);
         if (status == ISOTOK_OK) {
             puts("0 0 0 0");

@@ -76,6 +76,17 @@ def blob_of(path: Path) -> bytes:
     return bytes(compile_model(path.read_bytes()))
 
 
+def old_blob_of(path: Path) -> bytes:
+    """The model for sentencepiece 0.2.1; empty where that has it not."""
+    from isotok.compile import compile_model
+    from isotok.errors import TokenizerError
+
+    try:
+        return compile_model(path.read_bytes(), compat="0.2.1")
+    except TokenizerError:
+        return b""
+
+
 def spm_fb_of(path: Path) -> bytes:
     """The model as an `.spm.fb`; empty if there is none for it."""
     from isotok.compile import compile_model
@@ -92,16 +103,18 @@ def write_seeds(target: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     models = sorted((ROOT / "tests/vectors/models").glob("*.model"))
     generator = random.Random(target)
-    for number, path in enumerate(models):
+    for number, path in enumerate(models):  # of most the C targets have two, see exercise.h
         if target == "build":
             (folder / path.name).write_bytes(path.read_bytes())
             (folder / f"{path.stem}.spm.fb").write_bytes(spm_fb_of(path))
         elif target == "open":
             (folder / path.stem).write_bytes(b"\1" + blob_of(path))
+            (folder / f"{path.stem}.0.2.1").write_bytes(b"\1" + old_blob_of(path))
         else:
-            head = bytes([number, *generator.randbytes(3)])
-            text = b" ".join(texts.CORNERS) if target == "encode" else generator.randbytes(40)
-            (folder / path.stem).write_bytes(head + text)
+            for index in (2 * number, 2 * number + 1):
+                head = bytes([index, *generator.randbytes(3)])
+                text = b" ".join(texts.CORNERS) if target == "encode" else generator.randbytes(40)
+                (folder / f"{path.stem}.{index}").write_bytes(head + text)
 
 
 def fuzz(target: str, seconds: int) -> int:
