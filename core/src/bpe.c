@@ -200,13 +200,13 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
 /* ---- With a token cache ------------------------------------------------------------ */
 
 static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text,
-                                 const struct isotok__cache_query *query,
+                                 const struct isotok__cache_query *query, bool found,
                                  struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     const uint32_t before = tokens->count;
     struct isotok__cache_entry entry;
     segment_chunks(model, text, query->size, work, tokens);
-    if (!isotok__cache_missed_before(&query->place)) return;
+    if (found || !isotok__cache_missed_before(&query->place)) return;
     memset(&entry, 0, sizeof entry);
     if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
         entry.count = (uint8_t)(tokens->count - before);
@@ -217,24 +217,36 @@ static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text,
     isotok__cache_put(query->place.set, &entry);
 }
 
-ISOTOK_INLINE void look_up(const isotok_model *model, const uint8_t *text,
-                           const struct isotok__cache_query *query, struct isotok__bpe_work *work,
-                           struct isotok__cache *cache, struct isotok__tokens *tokens)
+/* Answers the queries of text; the number of tokens is kept out of memory as long as the cache
+ * answers. Returns the end of the last. */
+static uint32_t look_up(const isotok_model *model, const uint8_t *text,
+                        const struct isotok__cache_query *queries, uint32_t count,
+                        struct isotok__bpe_work *work, struct isotok__cache *cache,
+                        struct isotok__tokens *tokens)
 {
-    const struct isotok__cache_entry *entry =
-        isotok__cache_find(query->place.set, &query->key, query->size);
-    const bool answers = entry != NULL && entry->count != 0;
-    isotok__cache_count(cache, answers);
-    if (ISOTOK_LIKELY(answers)) {
-        /* all, whatever the count: there is room (see session.c) */
-        memcpy(tokens->slots + tokens->count, entry->tokens, sizeof entry->tokens);
-        isotok__prefetch_ids(model, entry->tokens);
-        tokens->count += entry->count;
-    } else if (entry == NULL) {
-        miss(model, text, query, work, tokens);
-    } else {
-        segment_chunks(model, text, query->size, work, tokens);
+    uint32_t *slots = tokens->slots + tokens->count;
+    uint32_t p = 0, hits = 0, i;
+    for (i = 0; i < count; i++) {
+        const uint32_t size = queries[i].size;
+        const struct isotok__cache_entry *entry =
+            isotok__cache_find(queries[i].place.set, &queries[i].key, size);
+        const bool answers = entry != NULL && entry->count != 0;
+        hits += answers;
+        if (ISOTOK_LIKELY(answers)) {
+            /* all, whatever the count: there is room (see session.c) */
+            memcpy(slots, entry->tokens, sizeof entry->tokens);
+            isotok__prefetch_ids(model, entry->tokens);
+            slots += entry->count;
+        } else {
+            tokens->count = (uint32_t)(slots - tokens->slots);
+            miss(model, text + p, &queries[i], entry != NULL, work, tokens);
+            slots = tokens->slots + tokens->count;
+        }
+        p += size;
     }
+    tokens->count = (uint32_t)(slots - tokens->slots);
+    isotok__cache_count(cache, count, hits, p);
+    return p;
 }
 
 void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t size,
@@ -244,13 +256,10 @@ void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t
     struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
     uint32_t p = 0;
     while (p < size) {
-        uint32_t count = 0, i;
+        uint32_t count = 0;
         if (ISOTOK_LIKELY(cache->bypass == 0))
             count = isotok__first_queries(model, cache, text + p, size - p, queries);
-        for (i = 0; i < count; i++) {
-            look_up(model, text + p, &queries[i], work, cache, tokens);
-            p += queries[i].size;
-        }
+        p += look_up(model, text + p, queries, count, work, cache, tokens);
         if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
             const uint32_t n = segment_first(model, text + p, size - p, work, tokens);
             isotok__cache_passed(cache, n);

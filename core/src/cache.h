@@ -118,15 +118,18 @@ ISOTOK_INLINE void isotok__cache_passed(struct isotok__cache *cache, uint32_t si
     cache->bypassed += size;
 }
 
-/* Counts a look-up. Where few of them are answered, the next bytes go without. */
 void isotok__cache_end_period(struct isotok__cache *cache);
 
-#define ISOTOK__CACHE_PERIOD 256u
+#define ISOTOK__CACHE_PERIOD 256u /* look-ups, at least */
 
-ISOTOK_INLINE void isotok__cache_count(struct isotok__cache *cache, bool hit)
+/* Counts look-ups. Where few of them are answered, the next bytes go without. */
+ISOTOK_INLINE void isotok__cache_count(struct isotok__cache *cache, uint32_t probes, uint32_t hits,
+                                       uint32_t bytes)
 {
-    cache->period_hits += hit;
-    if (ISOTOK_UNLIKELY(++cache->period_probes == ISOTOK__CACHE_PERIOD))
+    cache->period_hits += hits;
+    cache->period_bytes += bytes;
+    cache->period_probes += probes;
+    if (ISOTOK_UNLIKELY(cache->period_probes >= ISOTOK__CACHE_PERIOD))
         isotok__cache_end_period(cache);
 }
 

@@ -305,7 +305,8 @@ static size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, siz
     const struct isotok__rules *rules = n->rules;
     const bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
     uint32_t count = 16, i;
-    while (count == 16 && size - position > 16 && w->capacity - w->size >= 16) {
+    while (count == 16 && size - position > 16 && text[position] < 0x80 &&
+           w->capacity - w->size >= 16) {
         count = plain_run(rules, text, position, collapse);
         if (count > 0 && (uint8_t)(text[position + count] - 1) >= 0x7F) count--;
         if (count == 0) break;

@@ -12,7 +12,8 @@
 #include "cache.h"
 #include "normalize.h"
 
-/* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text.
+/* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text. Where
+ * there are no byte pieces an unknown token may be a run of characters: emission joins them.
  * Narrow: slot << 8 | length in one word. Wide: two arrays. */
 struct isotok__tokens {
     uint32_t *slots;   /* narrow: slot << 8 | length */

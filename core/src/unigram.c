@@ -79,10 +79,38 @@ ISOTOK_INLINE void offer_character(const struct chain *chain, bool known, uint32
 
 /* All that is left of a chain. */
 static ISOTOK_NOINLINE void finish_chain(const struct isotok__trie_node *trie, struct chain *chain,
-                                const uint8_t *text, uint32_t k, uint32_t limit, float *best,
-                                uint32_t *back)
+                                         const uint8_t *text, uint32_t k, uint32_t limit,
+                                         float *best, uint32_t *back)
 {
     while (k < limit && step_chain(trie, chain, text[k])) offer_piece(chain, ++k, best, back);
+}
+
+#define LONGEST_RUN (255u - 4u) /* bytes: a character more still fits a token's length */
+
+/* Whether no piece begins with the character text[p..end). */
+ISOTOK_INLINE bool begins_none(const struct isotok__trie_node *trie, const struct chain *root,
+                               const uint8_t *text, uint32_t p, uint32_t end)
+{
+    struct chain chain = *root;
+    while (p < end)
+        if (!step_chain(trie, &chain, text[p++])) return true;
+    return false;
+}
+
+/* Passes a run of characters that begin no piece and end none: emission makes one token of it.
+ * Returns its end, where `*base` is the score; text[p..middle) is the first of them. */
+static uint32_t join_unknown(const struct isotok__trie_node *trie, const struct chain *root,
+                             const uint8_t *text, uint32_t p, uint32_t middle, uint32_t size,
+                             float unknown, const float *best, float *base)
+{
+    while (middle < size && middle - p <= LONGEST_RUN &&
+           best[middle] == score_of(ISOTOK_VALUE_NONE_SCORE) && !must_reset(*base)) {
+        const uint32_t end = middle + isotok__char_size(text + middle, size - middle);
+        if (!begins_none(trie, root, text, middle, end)) break;
+        *base += unknown;
+        middle = end;
+    }
+    return middle;
 }
 
 /* Two neighbouring positions walk the trie side by side, so that one's loads do not wait for the
@@ -93,6 +121,7 @@ static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint
     const struct isotok__trie_node *trie = model->blob.trie;
     const float unknown = model->blob.unk_score;
     const uint32_t longest = model->blob.max_piece_bytes;
+    const bool joins = model->blob.byte_ids == NULL;
     struct chain root, a, b;
     uint32_t p = 0, k;
     memcpy(&root.node, &trie[0], 8);
@@ -101,7 +130,7 @@ static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint
     for (k = 0; k <= size; k++) best[k] = score_of(ISOTOK_VALUE_NONE_SCORE);
     while (p < size) {
         const uint32_t limit = size - p < longest ? size : p + longest;
-        const uint32_t middle = p + isotok__char_size(text + p, size - p);
+        uint32_t middle = p + isotok__char_size(text + p, size - p);
         uint32_t end;
         bool a_goes_on = true, b_goes_on = true;
         a = root;
@@ -112,10 +141,21 @@ static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint
         }
         /* to the end of the character; pieces that end inside it are on no path */
         for (k = p; k < middle && a_goes_on; k++) a_goes_on = step_chain(trie, &a, text[k]);
-        offer_character(&a, a_goes_on, middle, unknown, best, back);
+        if (!a_goes_on) {
+            a.base += unknown;
+            if (joins)
+                middle = join_unknown(trie, &root, text, p, middle, size, unknown, best, &a.base);
+            if (a.base > best[middle]) {
+                best[middle] = a.base;
+                back[middle] = ISOTOK_UNK_SLOT << 8 | (middle - p);
+            }
+            root.base = best[middle];
+            p = middle;
+            continue;
+        }
+        offer_character(&a, true, middle, unknown, best, back);
         root.base = best[middle];
         p = middle;
-        if (!a_goes_on) continue;
         if (middle == size || must_reset(root.base)) { /* that takes all of a's offers */
             finish_chain(trie, &a, text, middle, limit, best, back);
             continue;

@@ -34,22 +34,28 @@ ISOTOK_INLINE bool is_certified(const struct isotok__cache_entry *entry, float c
     return carried <= entry->valid_to && -carried <= entry->valid_to;
 }
 
-/* Appends the entry's tokens; the sums are those of the segmenter, in its order. */
-ISOTOK_INLINE void take(struct state *s, const struct isotok__cache_entry *entry)
+/* Appends the entry's tokens; the sums are those of the segmenter, in its order. Behind the last
+ * weight are zeros, which are added too: how many there are is hard to predict. */
+ISOTOK_INLINE float take(const isotok_model *model, const struct isotok__cache_entry *entry,
+                         float carried, uint32_t *slots)
 {
-    uint32_t *out = s->tokens->slots + s->tokens->count, i;
-    float carried = s->carried + weight(entry, 0);
-    memcpy(out, entry->tokens, sizeof entry->tokens / 2); /* there is room for all */
-    for (i = 1; i < entry->count; i++) carried += weight(entry, i);
-    s->carried = carried;
-    isotok__prefetch_ids(s->model, entry->tokens);
-    s->tokens->count += entry->count;
+    uint32_t i;
+    memcpy(slots, entry->tokens, sizeof entry->tokens / 2); /* there is room, see session.c */
+    for (i = 0; i < ISOTOK__CACHE_TOKENS / 2; i++) carried += weight(entry, i);
+    isotok__prefetch_ids(model, entry->tokens);
+    return carried;
 }
 
 static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
-                                 const struct isotok__cache_query *query)
+                                 const struct isotok__cache_query *query,
+                                 const struct isotok__cache_entry *found)
 {
     struct isotok__cache_entry entry;
+    if (found != NULL) {
+        s->cache->uncertified++;
+        segment_plain(s, text, query->size);
+        return;
+    }
     if (!isotok__cache_missed_before(&query->place)) {
         segment_plain(s, text, query->size);
         return;
@@ -60,27 +66,45 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
     entry.size = (uint8_t)query->size;
     isotok__cache_put(query->place.set, &entry);
     s->cache->period_made++;
-    if (is_certified(&entry, s->carried))
-        take(s, &entry);
-    else
-        segment_plain(s, text, query->size);
-}
-
-ISOTOK_INLINE void look_up(struct state *s, const uint8_t *text,
-                           const struct isotok__cache_query *query)
-{
-    const struct isotok__cache_entry *entry =
-        isotok__cache_find(query->place.set, &query->key, query->size);
-    const bool answers = entry != NULL && is_certified(entry, s->carried);
-    isotok__cache_count(s->cache, answers);
-    if (ISOTOK_LIKELY(answers)) {
-        take(s, entry);
-    } else if (entry == NULL) {
-        miss(s, text, query);
+    if (is_certified(&entry, s->carried)) {
+        s->carried = take(s->model, &entry, s->carried, s->tokens->slots + s->tokens->count);
+        s->tokens->count += entry.count;
     } else {
-        s->cache->uncertified++;
         segment_plain(s, text, query->size);
     }
+}
+
+/* Answers the queries of text; the score and the number of tokens are kept out of memory as
+ * long as the cache answers. Returns the end of the last. */
+static uint32_t look_up(struct state *s, const uint8_t *text,
+                        const struct isotok__cache_query *queries, uint32_t count)
+{
+    const isotok_model *model = s->model;
+    uint32_t *slots = s->tokens->slots + s->tokens->count;
+    float carried = s->carried;
+    uint32_t p = 0, hits = 0, i;
+    for (i = 0; i < count; i++) {
+        const uint32_t size = queries[i].size;
+        const struct isotok__cache_entry *entry =
+            isotok__cache_find(queries[i].place.set, &queries[i].key, size);
+        const bool answers = entry != NULL && is_certified(entry, carried);
+        hits += answers;
+        if (ISOTOK_LIKELY(answers)) {
+            carried = take(model, entry, carried, slots);
+            slots += entry->count;
+        } else {
+            s->carried = carried;
+            s->tokens->count = (uint32_t)(slots - s->tokens->slots);
+            miss(s, text + p, &queries[i], entry);
+            carried = s->carried;
+            slots = s->tokens->slots + s->tokens->count;
+        }
+        p += size;
+    }
+    s->carried = carried;
+    s->tokens->count = (uint32_t)(slots - s->tokens->slots);
+    isotok__cache_count(s->cache, count, hits, p);
+    return p;
 }
 
 /* Bytes of the text that go without look-ups now: up to a cut, or all. */
@@ -107,7 +131,7 @@ static ISOTOK_NOINLINE uint32_t pass(struct state *s, const uint8_t *text, uint3
     } else { /* a long chunk */
         n = isotok__first_chunk(s->model, text + p, size - p);
         s->cache->bypassed += n;
-        isotok__cache_count(s->cache, false);
+        isotok__cache_count(s->cache, 1, 0, 0); /* no bytes: it may be made of single characters */
     }
     segment_plain(s, text + p, n);
     return p + n;
@@ -126,14 +150,10 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
         return;
     }
     while (p < size) {
-        uint32_t count = 0, i;
+        uint32_t count = 0;
         if (ISOTOK_LIKELY(cache->bypass == 0))
             count = isotok__first_queries(model, cache, text + p, size - p, queries);
-        for (i = 0; i < count; i++) {
-            cache->period_bytes += queries[i].size;
-            look_up(&s, text + p, &queries[i]);
-            p += queries[i].size;
-        }
+        p += look_up(&s, text + p, queries, count);
         if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) p = pass(&s, text, p, size);
     }
     *carried = s.carried;

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = os.path.join(os.path.dirname(__file__), "data", "default.isotok-packed")
 
-CACHE_BYTES: Final = 1 << 22
+CACHE_BYTES: Final = 8 << 20
 """Of a session's token cache, by default."""
 LEAST_CACHE: Final = 1 << 12
 MOST_CACHE: Final = 1 << 30
@@ -72,7 +72,7 @@ def load(
     cache_bytes : int, optional
         Memory of each session, one for each call at a time, in which it remembers how words
         were segmented: from 4 KiB to 1 GiB, of which the largest power of two is used. It
-        changes no id. None: 4 MiB, with limits at most 1/64 of their memory. 0: no cache.
+        changes no id. None: 8 MiB, with limits at most 1/64 of their memory. 0: no cache.
         See `Tokenizer.cache_info`.
     compat : {"0.2.1"}, optional
         Give the ids and texts of sentencepiece up to 0.2.1, from a `.model` or `.spm.fb`. A

@@ -14,6 +14,7 @@
 #include "certify_mutants.h"
 #include "drive.h"
 #include "make_model.h"
+#include "same_tokens.h"
 #include "unigram.h"
 
 #define KEY ISOTOK__CACHE_KEY
@@ -237,8 +238,7 @@ static bool same_answer(const struct isotok__cache_entry *entry, float carried, 
         memcpy(&weight, &entry->tokens[ISOTOK__CACHE_TOKENS / 2 + i], sizeof weight);
         sum += weight;
     }
-    return tokens->count == entry->count &&
-           memcmp(tokens->slots, entry->tokens, entry->count * sizeof(uint32_t)) == 0 &&
+    return same_tokens(tokens->slots, tokens->count, entry->tokens, entry->count) &&
            memcmp(&sum, &after, sizeof sum) == 0;
 }
 

@@ -15,6 +15,7 @@
 #include "chunk.h"
 #include "drive.h"
 #include "make_model.h"
+#include "same_tokens.h"
 #include "unigram.h"
 
 #define TABLE (1u << 22) /* different chunks, most of them empty */
@@ -189,8 +190,7 @@ static bool is_right(const isotok_model *model, const chunk *c, float carried)
         memcpy(&weight, &c->entry.tokens[ISOTOK__CACHE_TOKENS / 2 + i], sizeof weight);
         sum += weight;
     }
-    return tokens.count == c->entry.count &&
-           memcmp(tokens.slots, c->entry.tokens, tokens.count * sizeof(uint32_t)) == 0 &&
+    return same_tokens(tokens.slots, tokens.count, c->entry.tokens, c->entry.count) &&
            memcmp(&sum, &after, sizeof sum) == 0;
 }
 
