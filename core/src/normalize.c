@@ -177,7 +177,9 @@ ISOTOK_INLINE bool rule_applies(const struct isotok__rules *rules, const uint8_t
     const uint32_t *units = rules->units;
     uint32_t at, i;
     uint32_t limit = size < rules->max_key_bytes ? (uint32_t)size : rules->max_key_bytes;
-    if (rules->user != NULL) return true; /* or a user-defined piece: next_step looks */
+    if (rules->user != NULL && isotok__trie_step(rules->user, 0, text[0]) != ISOTOK_NO_SLOT)
+        return true; /* perhaps a user-defined piece: next_step looks */
+    if (units == NULL) return false;
     at = isotok__darts_offset(units[0]);
     for (i = 0; i < limit; i++) {
         const uint32_t unit = units[at ^ text[i]];
@@ -388,8 +390,7 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
             const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
                                        ? rules->hard
                                        : rules->hard_before_wide;
-            if (!(hard[c >> 6] >> (c & 63) & 1) ||
-                (rules->units != NULL && !rule_applies(rules, text + p, size - p))) {
+            if (!(hard[c >> 6] >> (c & 63) & 1) || !rule_applies(rules, text + p, size - p)) {
                 if (!put_ascii(n, w, c, collapse)) goto full;
                 p++;
                 if (blocks) p = copy_blocks(n, text, size - tail, p, w);
