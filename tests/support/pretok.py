@@ -1,0 +1,220 @@
+"""The driver of core/src/pretokenize.c by ctypes, and compiled pre-tokenizers for it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+
+from isotok.compile.pretok.arrays import PretokArrays, make_arrays
+from isotok.compile.pretok.chain import make_chain
+from isotok.compile.pretok.huggingface import read_pre_tokenizer
+from isotok.compile.pretok.stages import Stage
+from isotok.compile.pretok.tiktoken import tiktoken_stage
+
+from support import data
+
+U32, POINTER = ctypes.c_uint32, ctypes.c_void_p
+MAX_PASSES, PIECES, ROOM = 6, 64, 4
+DROPPED = 1 << 31
+
+
+class Classes(ctypes.Structure):
+    _fields_ = [("pages", POINTER), ("blocks", POINTER)]
+
+
+class Pass(ctypes.Structure):
+    _fields_ = [("cells", POINTER), ("reverse", POINTER), ("bytes", POINTER)]
+    _fields_ += [(name, U32) for name in ("end", "reverse_final", "reverse_open", "joins")]
+
+
+class PreTokenizer(ctypes.Structure):
+    _fields_ = [("classes", Classes), ("passes", POINTER), ("count", U32), ("reverses", U32)]
+
+
+class Run(ctypes.Structure):
+    _fields_ = [
+        (name, U32)
+        for name in (
+            "at", "before", "noted", "row", "held", "done", "seen", "entered", "entered_at",
+            "failed_symbol", "failed_from", "failed_to",
+        )
+    ]  # fmt: skip
+
+
+class Pieces(ctypes.Structure):
+    _fields_ = [("ends", U32 * PIECES), ("count", U32), ("next", U32)]
+
+
+class Cutter(ctypes.Structure):
+    _fields_ = [("done", U32), ("runs", Run * MAX_PASSES), ("pieces", Pieces * MAX_PASSES)]
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Compile the driver alone: its functions are not exported by the library."""
+    sources = [data.ROOT / "core/src/pretokenize.c", data.ROOT / "tests/support/pretok_many.c"]
+    found = data.BUILD / "pretok/libpretok.so"
+    inputs = [*sources, data.ROOT / "core/src/pretokenize.h", data.ROOT / "core/src/utf8.h"]
+    if not found.exists() or found.stat().st_mtime < max(i.stat().st_mtime for i in inputs):
+        found.parent.mkdir(parents=True, exist_ok=True)
+        new = found.with_suffix(f".{os.getpid()}")
+        flags = ["-std=c11", "-O3", "-DISOTOK_DEBUG", "-shared", "-fPIC", "-Icore/include"]
+        compiler = os.environ.get("CC", "cc")
+        command = [compiler, *flags, "-Icore/src", *map(str, sources), "-o", str(new)]
+        subprocess.run(command, check=True, cwd=data.ROOT)
+        new.replace(found)
+    core = ctypes.CDLL(str(found))
+    core.isotok__pretokenize.restype = U32
+    core.isotok__pretokenize.argtypes = [
+        POINTER, POINTER, POINTER, U32, ctypes.c_bool, POINTER, POINTER, U32,
+    ]  # fmt: skip
+    core.pretok_cut_many.restype = U32
+    core.pretok_cut_many.argtypes = [
+        POINTER, POINTER, POINTER, U32, POINTER, POINTER, U32, POINTER,
+    ]  # fmt: skip
+    core.isotok__pretok_move.restype = None
+    core.isotok__pretok_move.argtypes = [POINTER, POINTER, U32]
+    return core
+
+
+class Driver:
+    """A compiled pre-tokenizer, ready to cut."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self.arrays: PretokArrays = make_arrays(make_chain(stages))
+        self.core = library()
+        passes = []
+        for one in self.arrays.passes:
+            cells, reverse, of_bytes = (
+                part.buffer_info()[0] if part else None
+                for part in (one.cells, one.reverse, one.byte_classes)
+            )
+            passes.append(
+                Pass(cells, reverse, of_bytes, one.stride - 1, one.reverse_final,
+                     one.reverse_open, one.joins)
+            )  # fmt: skip
+        self.passes = (Pass * len(passes))(*passes)
+        classes = Classes(self.arrays.pages.buffer_info()[0], self.arrays.blocks.buffer_info()[0])
+        self.reverses = any(len(one.reverse) for one in self.arrays.passes)
+        self.struct = PreTokenizer(
+            classes, ctypes.addressof(self.passes), len(passes), self.reverses
+        )
+        self.address = ctypes.addressof(self.struct)
+
+    def ends(self, text: bytes, capacity: int = 0) -> list[int]:
+        """Return the ends of all segments, with the bit DROPPED, of a text in one part."""
+        capacity = capacity or max(2 * len(text), 16)
+        out = (U32 * capacity)()
+        cutter = Cutter()
+        symbols = (ctypes.c_uint8 * max(len(text), 1))() if self.reverses else None
+        found: list[int] = []
+        while not cutter.done:
+            count = self.core.isotok__pretokenize(
+                self.address, ctypes.addressof(cutter), text, len(text), True, symbols, out, capacity
+            )
+            if not count and not cutter.done:
+                raise AssertionError(f"no progress at {cutter.runs[0].at}")
+            found += out[:count]
+        return found
+
+    def spans_of_many(self, texts: Sequence[bytes]) -> list[list[tuple[int, int]]]:
+        """Return the spans of each text, with one call."""
+        sizes = [len(text) for text in texts]
+        total = sum(sizes)
+        text_ends = (U32 * len(texts))(*accumulate(sizes))
+        capacity = 2 * total + 16 * len(texts) + 16
+        out, counts = (U32 * capacity)(), (U32 * len(texts))()
+        symbols = (ctypes.c_uint8 * max(*sizes, 1, 1))() if self.reverses else None
+        done = self.core.pretok_cut_many(
+            self.address, b"".join(texts), text_ends, len(texts), symbols, out, capacity, counts
+        )
+        if done != len(texts):
+            raise AssertionError(f"no progress in {texts[done]!r}")
+        found, at, ends = [], 0, list(out[: sum(counts)])
+        for count in counts:
+            found.append(spans_of(ends[at : at + count]))
+            at += count
+        return found
+
+    def ends_in_parts(self, text: bytes, parts: Iterable[int], capacity: int) -> list[int]:
+        """Do the same with text that comes in parts of these sizes, and is moved to the front
+        of a window as soon as its ends are known.
+        """
+        window, at, gone = bytearray(), 0, 0
+        symbols = bytearray()
+        out = (U32 * capacity)()
+        cutter = Cutter()
+        found: list[int] = []
+        sizes = iter(parts)
+        while not cutter.done:
+            size = next(sizes, len(text))
+            window += text[at : at + size]
+            symbols += bytes(len(window) - len(symbols))
+            at = min(at + size, len(text))
+            is_end = at == len(text)
+            count = -1
+            while count:
+                # Exactly as long as the text: a sanitizer sees reads behind it.
+                space = ctypes.create_string_buffer(bytes(window), max(len(window), 1))
+                marks = (ctypes.c_uint8 * max(len(window), 1)).from_buffer_copy(symbols or b"\0")
+                count = self.core.isotok__pretokenize(
+                    self.address, ctypes.addressof(cutter), space, len(window), is_end,
+                    marks if self.reverses else None, out, capacity,
+                )  # fmt: skip
+                symbols[:] = bytes(marks)[: len(window)]
+                ends = out[:count]
+                found += [end + gone for end in ends]
+                if ends:
+                    last = ends[-1] & ~DROPPED
+                    self.core.isotok__pretok_move(self.address, ctypes.addressof(cutter), last)
+                    del window[:last], symbols[:last]
+                    gone += last
+                if cutter.done:
+                    break
+            if is_end and not count and not cutter.done:
+                raise AssertionError(f"no progress at {gone}")
+        return found
+
+    def spans(self, text: bytes) -> list[tuple[int, int]]:
+        """Return begin and end, in bytes, of all pre-tokens."""
+        return spans_of(self.ends(text))
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the pre-tokens of a text."""
+        raw = text.encode()
+        return [raw[begin:end].decode() for begin, end in self.spans(raw)]
+
+
+def spans_of(ends: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the segments that are not dropped."""
+    spans, begin = [], 0
+    for end in ends:
+        position = end & ~DROPPED
+        if not end & DROPPED:
+            spans.append((begin, position))
+        begin = position
+    return spans
+
+
+def of_json(pre_tokenizer: object) -> Driver:
+    """Compile a `pre_tokenizer` of a tokenizer.json."""
+    return Driver(read_pre_tokenizer(pre_tokenizer).stages)
+
+
+def of_tiktoken(pattern: str) -> Driver:
+    """Compile a pattern of tiktoken."""
+    return Driver([tiktoken_stage(pattern)])
+
+
+def pre_tokenizer_of(path: Path) -> object:
+    """Return the member of a tokenizer.json (or .json.gz)."""
+    import gzip
+    import json
+
+    raw = path.read_bytes()
+    return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)["pre_tokenizer"]
