@@ -23,17 +23,9 @@ MAX_PASSES, PIECES, ROOM = 6, 64, 4
 DROPPED = 1 << 31
 
 
-class Classes(ctypes.Structure):
-    _fields_ = [("pages", POINTER), ("blocks", POINTER)]
-
-
-class Pass(ctypes.Structure):
-    _fields_ = [("cells", POINTER), ("reverse", POINTER), ("bytes", POINTER)]
-    _fields_ += [(name, U32) for name in ("end", "reverse_final", "reverse_open", "joins")]
-
-
-class PreTokenizer(ctypes.Structure):
-    _fields_ = [("classes", Classes), ("passes", POINTER), ("count", U32), ("reverses", U32)]
+class Arrays(ctypes.Structure):
+    _fields_ = [("header", POINTER), ("tables", POINTER), ("classes", POINTER)]
+    _fields_ += [(name, U32) for name in ("header_count", "tables_count", "classes_count")]
 
 
 class Run(ctypes.Structure):
@@ -54,25 +46,40 @@ class Cutter(ctypes.Structure):
     _fields_ = [("done", U32), ("runs", Run * MAX_PASSES), ("pieces", Pieces * MAX_PASSES)]
 
 
+SOURCES = ("pretokenize.c", "pretokenize_check.c", "pretokenize_passes.c")
+
+
 @cache
-def library() -> ctypes.CDLL:
+def library(flags: tuple[str, ...] = ()) -> ctypes.CDLL:
     """Compile the driver alone: its functions are not exported by the library."""
-    sources = [data.ROOT / "core/src/pretokenize.c", data.ROOT / "tests/support/pretok_many.c"]
-    found = data.BUILD / "pretok/libpretok.so"
-    inputs = [*sources, data.ROOT / "core/src/pretokenize.h", data.ROOT / "core/src/utf8.h"]
+    core = data.ROOT / "core/src"
+    sources = [*(core / name for name in SOURCES), data.ROOT / "tests/support/pretok_many.c"]
+    found = data.BUILD / f"pretok/libpretok{'_'.join(['', *flags])}.so"
+    inputs = [*sources, core / "pretokenize.h", core / "base.h"]
     if not found.exists() or found.stat().st_mtime < max(i.stat().st_mtime for i in inputs):
         found.parent.mkdir(parents=True, exist_ok=True)
         new = found.with_suffix(f".{os.getpid()}")
-        flags = ["-std=c11", "-O3", "-DISOTOK_DEBUG", "-shared", "-fPIC", "-Icore/include"]
+        common = ["-std=c11", "-O3", "-DISOTOK_DEBUG", "-shared", "-fPIC", "-Icore/include"]
         compiler = os.environ.get("CC", "cc")
-        command = [compiler, *flags, "-Icore/src", *map(str, sources), "-o", str(new)]
+        command = [compiler, *common, *flags, "-Icore/src", *map(str, sources), "-o", str(new)]
         subprocess.run(command, check=True, cwd=data.ROOT)
         new.replace(found)
-    core = ctypes.CDLL(str(found))
+    return declared(found)
+
+
+def declared(path: Path) -> ctypes.CDLL:
+    """Open a library that has the driver."""
+    core = ctypes.CDLL(str(path))
     core.isotok__pretokenize.restype = U32
     core.isotok__pretokenize.argtypes = [
         POINTER, POINTER, POINTER, U32, ctypes.c_bool, POINTER, POINTER, U32,
     ]  # fmt: skip
+    core.isotok__pretok_open.restype = ctypes.c_bool
+    core.isotok__pretok_open.argtypes = [POINTER, POINTER]
+    core.isotok__pretok_check.restype = ctypes.c_bool
+    core.isotok__pretok_check.argtypes = [POINTER]
+    core.pretok_reverses.restype = U32
+    core.pretok_reverses.argtypes = [POINTER]
     core.pretok_cut_many.restype = U32
     core.pretok_cut_many.argtypes = [
         POINTER, POINTER, POINTER, U32, POINTER, POINTER, U32, POINTER,
@@ -82,29 +89,27 @@ def library() -> ctypes.CDLL:
     return core
 
 
+def opened(core: ctypes.CDLL, arrays: PretokArrays) -> ctypes.Array[ctypes.c_char] | None:
+    """Check arrays and return the driver's structure, or None if they are refused."""
+    parts = (arrays.header, arrays.tables, arrays.classes)
+    view = Arrays(*(part.buffer_info()[0] for part in parts), *map(len, parts))
+    if not core.isotok__pretok_check(ctypes.addressof(view)):
+        return None
+    space = ctypes.create_string_buffer(core.pretok_struct_size())
+    assert core.isotok__pretok_open(ctypes.addressof(space), ctypes.addressof(view))
+    return space
+
+
 class Driver:
     """A compiled pre-tokenizer, ready to cut."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.arrays: PretokArrays = make_arrays(make_chain(stages))
         self.core = library()
-        passes = []
-        for one in self.arrays.passes:
-            cells, reverse, of_bytes = (
-                part.buffer_info()[0] if part else None
-                for part in (one.cells, one.reverse, one.byte_classes)
-            )
-            passes.append(
-                Pass(cells, reverse, of_bytes, one.stride - 1, one.reverse_final,
-                     one.reverse_open, one.joins)
-            )  # fmt: skip
-        self.passes = (Pass * len(passes))(*passes)
-        classes = Classes(self.arrays.pages.buffer_info()[0], self.arrays.blocks.buffer_info()[0])
-        self.reverses = any(len(one.reverse) for one in self.arrays.passes)
-        self.struct = PreTokenizer(
-            classes, ctypes.addressof(self.passes), len(passes), self.reverses
-        )
+        self.struct = opened(self.core, self.arrays)
+        assert self.struct is not None, "the compiler makes what the driver checks"
         self.address = ctypes.addressof(self.struct)
+        self.reverses = bool(self.core.pretok_reverses(self.address))
 
     def ends(self, text: bytes, capacity: int = 0) -> list[int]:
         """Return the ends of all segments, with the bit DROPPED, of a text in one part."""

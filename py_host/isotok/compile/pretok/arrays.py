@@ -1,17 +1,12 @@
-"""The compiled form: flat arrays, as the driver (core/src/pretokenize.h) reads them.
+"""The compiled form: three flat arrays, as they lie in a blob and as the driver reads them.
 
-Class of a code point: two tables, so that no character needs more than three loads.
-`blocks` are runs of 64 classes, the first two those of ASCII. `pages` names the block for
-`point >> 6` below U+10000; above, `pages[1024 + (point >> 12)]` says where in `pages` the
-64 entries for `point >> 6 & 63` begin.
-
-A pass over bytes (after ByteLevel) has a class for each of the 256 bytes instead.
-
-Cells of a pass: a row per state, a column per symbol. The bits are those of pretokenize.h.
+core/src/pretokenize.h says what is where. Class of a code point: two tables, so that no
+character needs more than three loads; equal blocks of 64 code points are kept once.
 """
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,25 +15,28 @@ from typing import Final
 from isotok.compile.pretok.alphabet import Alphabet
 from isotok.compile.pretok.chain import Chain, Pass
 from isotok.compile.pretok.errors import PatternError
+from isotok.compile.pretok.facts import facts_of
 from isotok.compile.pretok.lookahead import UNKNOWN, Reverse
-from isotok.compile.pretok.machine import Cell
+from isotok.compile.pretok.machine import Cell, Machine
 from isotok.compile.pretok.stages import byte_letters
 
-BACK: Final = 1 << 31
-HERE: Final = 1 << 30
-NOTE: Final = 1 << 29
-SLOW: Final = 1 << 28
-REWIND: Final = 1 << 27
-DONE: Final = 1 << 26
-ENTERS: Final = 1 << 25
-DROP_BACK: Final = 1 << 24
-DROP_HERE: Final = 1 << 23
-JOIN_BACK: Final = 1 << 22
-JOIN_HERE: Final = 1 << 21
-MAX_CELLS: Final = 1 << 20
+DROP_HERE: Final = 1
+DROP_BACK: Final = 1 << 6
+JOIN_HERE: Final = 1 << 7
+JOIN_BACK: Final = 1 << 8
+ENTERS: Final = 1 << 9
+DONE: Final = 1 << 10
+REWIND: Final = 1 << 11
+SLOW: Final = 1 << 12
+NOTE: Final = 1 << 13
+HERE: Final = 1 << 14
+BACK: Final = 1 << 15
 
+JOINS, ON_BYTES, DROPS = 1, 2, 4
+MAX_PASSES: Final = 6
+MAX_CELLS: Final = 1 << 16
 NO_SYMBOL: Final = 255
-_SYMBOL_SHIFT: Final = 24
+HEADER_WORDS, PASS_WORDS = 5, 8
 
 _BLOCK: Final = 64
 _BMP_PAGES: Final = 1024
@@ -47,62 +45,60 @@ _LAST_PLANE_PAGE: Final = 0x10FFFF >> 12
 
 
 @dataclass(frozen=True)
-class PassArrays:
-    """One pass.
+class PretokArrays:
+    """A pre-tokenizer that is ready for a blob.
 
     Parameters
     ----------
-    cells : array of uint32
-        Rows of `stride` cells; row 0 is the start, the last column the end of the text.
-    stride : int
-        Symbols and the end.
-    reverse : array of uint32
-        Rows of the automaton that finds the symbols, one cell per class: empty if symbols
-        are classes.
-    reverse_final, reverse_open : int
-        Where its rows for the end of the text, and of text that goes on, begin.
-    joins : bool
-        A cut may be taken back by the next one.
-    byte_classes : array of uint8
-        Of each byte, if the pass reads bytes; else empty.
+    header : array of uint32
+        How many there are of everything, and where each pass is.
+    tables : array of uint16
+        Pages of the class map, then the tables of the passes.
+    classes : array of uint8
+        Blocks of the class map, then the classes of bytes.
     """
 
-    cells: array[int]
-    stride: int
-    reverse: array[int]
-    reverse_final: int
-    reverse_open: int
-    joins: bool
-    byte_classes: array[int]
-
-
-@dataclass(frozen=True)
-class PretokArrays:
-    """All of a pre-tokenizer."""
-
-    pages: array[int]
-    blocks: array[int]
-    classes: int
-    passes: tuple[PassArrays, ...]
+    header: array[int]
+    tables: array[int]
+    classes: array[int]
 
     @property
     def size(self) -> int:
         """Bytes of all arrays."""
-        arrays = [self.pages, self.blocks]
-        for one in self.passes:
-            arrays += [one.cells, one.reverse, one.byte_classes]
-        return sum(len(one) * one.itemsize for one in arrays)
+        return sum(len(one) * one.itemsize for one in (self.header, self.tables, self.classes))
+
+    def to_bytes(self) -> tuple[bytes, bytes, bytes]:
+        """Return the arrays, little-endian."""
+        copies = [array(one.typecode, one) for one in (self.header, self.tables, self.classes)]
+        if sys.byteorder == "big":
+            for one in copies:
+                one.byteswap()
+        header, tables, classes = (one.tobytes() for one in copies)
+        return header, tables, classes
 
 
 def make_arrays(chain: Chain) -> PretokArrays:
-    """Lay out a chain."""
+    """Lay out a chain.
+
+    Raises
+    ------
+    PatternError
+        It has more passes, states or classes than the driver can have.
+    """
+    if len(chain.passes) > MAX_PASSES:
+        raise PatternError(f"a Sequence that takes {len(chain.passes)} passes over the text")
     columns = _Columns(chain.alphabet, [one for one in chain.passes if not one.on_bytes])
     of_bytes = _Columns(chain.byte_alphabet, [one for one in chain.passes if one.on_bytes])
-    pages, blocks = _class_map(chain.alphabet, columns.class_of)
-    passes = tuple(
-        _pass_arrays(one, of_bytes if one.on_bytes else columns, chain) for one in chain.passes
-    )
-    return PretokArrays(pages, blocks, columns.count, passes)
+    tables, classes = _class_map(chain.alphabet, columns.class_of)
+    byte_count = of_bytes.count if any(one.on_bytes for one in chain.passes) else 0
+    header = array("I", [len(chain.passes), len(tables), len(classes), columns.count, byte_count])
+    for one in chain.passes:
+        header.extend(_add_pass(one, of_bytes if one.on_bytes else columns, tables))
+    if byte_count:
+        letters = map(chain.byte_alphabet.class_of, byte_letters())
+        classes.extend(of_bytes.class_of[i] for i in letters)
+    assert array("I").itemsize == 4, "C's unsigned int has 32 bits where CPython runs"
+    return PretokArrays(header, tables, classes)
 
 
 class _Columns:
@@ -128,58 +124,55 @@ class _Columns:
             raise PatternError(f"{self.count} classes of characters")
 
 
-def _pass_arrays(one: Pass, columns: _Columns, chain: Chain) -> PassArrays:
+def _add_pass(one: Pass, columns: _Columns, tables: array[int]) -> list[int]:
+    """Append the tables of a pass; return its words of the header."""
     machine = one.machine
-    if one.reverse is None:
-        kept = columns.kept
-    else:
-        kept = list(range(machine.symbols.end))
-    stride = len(kept) + 1
-    if len(machine.rows) * stride > MAX_CELLS:
-        raise PatternError(f"an automaton of {len(machine.rows)} states")
-    cells = array("I")
-    for row in machine.rows:
-        cells.extend(_encode(row[i], stride) for i in kept)
-        cells.append(_encode(row[-1], stride) | (0 if row[-1].rewind else DONE | SLOW))
-    reverse = array("I")
+    kept = columns.kept if one.reverse is None else list(range(machine.symbols.end))
+    kept = [*kept, machine.symbols.end]
+    rows, stride, at = len(machine.rows), len(kept), len(tables)
+    if rows * stride > MAX_CELLS:
+        raise PatternError(f"an automaton of {rows} states")
+    tables.extend(row[i].next * stride for row in machine.rows for i in kept)
+    tables.extend(_flags(row[i], i == machine.symbols.end) for row in machine.rows for i in kept)
+    tables.extend(facts_of(machine))
+    kind = (JOINS if machine.joins else 0) | (ON_BYTES if one.on_bytes else 0)
+    kind |= DROPS if _drops(machine) else 0
+    words = [at, rows, stride, 0, 0, 0, 0, kind]
     if one.reverse is not None:
-        reverse.extend(_encode_reverse(one.reverse, columns))
-    final, opened = (one.reverse.final, one.reverse.open) if one.reverse else (0, 0)
-    byte_classes = array("B")
-    if one.on_bytes:
-        classes = map(chain.byte_alphabet.class_of, byte_letters())
-        byte_classes.extend(columns.class_of[i] for i in classes)
-    return PassArrays(
-        cells,
-        stride,
-        reverse,
-        final * columns.count,
-        opened * columns.count,
-        machine.joins,
-        byte_classes,
-    )
+        words[3:7] = _add_reverse(one.reverse, columns, tables)
+    return words
 
 
-def _encode(cell: Cell, stride: int) -> int:
-    bits = cell.next * stride | (NOTE if cell.note else 0)
-    slow = (REWIND if cell.rewind else 0) | (ENTERS if cell.enters else 0)
+def _flags(cell: Cell, is_end: bool) -> int:
+    bits = (REWIND if cell.rewind else 0) | (ENTERS if cell.enters else 0)
+    bits |= DONE if is_end and not cell.rewind else 0
     here = cell.last or cell.here
     if cell.back is not None:
-        bits |= BACK
-        slow |= (DROP_BACK if cell.back.drop else 0) | (JOIN_BACK if cell.back.join else 0)
+        bits |= (DROP_BACK if cell.back.drop else 0) | (JOIN_BACK if cell.back.join else 0)
     if here is not None:
-        bits |= 0 if cell.rewind else HERE
-        slow |= (DROP_HERE if here.drop else 0) | (JOIN_HERE if here.join else 0)
-    return bits | slow | (SLOW if slow else 0)
+        bits |= JOIN_HERE if here.join else 0
+    bits |= SLOW if bits else 0
+    bits |= DROP_HERE if here is not None and here.drop else 0
+    bits |= HERE if here is not None and not cell.rewind else 0
+    return bits | (NOTE if cell.note else 0) | (BACK if cell.back is not None else 0)
 
 
-def _encode_reverse(reverse: Reverse, columns: _Columns) -> Sequence[int]:
-    cells: list[int] = []
-    for following, symbols in zip(reverse.next, reverse.symbol, strict=True):
-        for i in columns.kept:
-            symbol = NO_SYMBOL if symbols[i] == UNKNOWN else symbols[i]
-            cells.append(following[i] * columns.count | symbol << _SYMBOL_SHIFT)
-    return cells
+def _drops(machine: Machine) -> bool:
+    cuts = (cut for cell in machine.cells() for cut in (cell.back, cell.here, cell.last))
+    return any(cut is not None and cut.drop for cut in cuts)
+
+
+def _add_reverse(reverse: Reverse, columns: _Columns, tables: array[int]) -> list[int]:
+    """Append the tables of the pass from right to left; return its words of the header."""
+    assert reverse.final == 0, "the driver begins with row 0 at the end of a text"
+    at, count = len(tables), columns.count
+    if len(reverse.next) * count > MAX_CELLS:
+        raise PatternError(f"look-aheads of {len(reverse.next)} states")
+    tables.extend(row[i] * count for row in reverse.next for i in columns.kept)
+    tables.extend(
+        NO_SYMBOL if row[i] == UNKNOWN else row[i] for row in reverse.symbol for i in columns.kept
+    )
+    return [at, len(reverse.next), reverse.closed, reverse.open]
 
 
 def _class_map(alphabet: Alphabet, class_of: list[int]) -> tuple[array[int], array[int]]:

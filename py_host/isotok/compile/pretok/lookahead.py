@@ -44,12 +44,15 @@ class Reverse:
         on text that has not come yet.
     final, open : int
         State at the end of the text, and at the end of text that goes on.
+    closed : int
+        How many states there are in texts that end; they are the first, and know all symbols.
     """
 
     next: list[list[int]]
     symbol: list[list[int]]
     final: int
     open: int
+    closed: int
 
 
 def make_reverse(
@@ -80,7 +83,7 @@ def make_reverse(
     symbols = Symbols(
         alphabet, tuple(one for one, _ in pairs), tuple(looks for _, looks in pairs), end_looks
     )
-    return _add_open_states(Reverse(next_rows, symbol_rows, 0, 0), pattern), symbols
+    return _add_open_states(Reverse(next_rows, symbol_rows, 0, 0, len(next_rows)), pattern), symbols
 
 
 def _add_open_states(reverse: Reverse, pattern: str) -> Reverse:
@@ -107,7 +110,7 @@ def _add_open_states(reverse: Reverse, pattern: str) -> Reverse:
         symbol_rows.append(symbol_row)
         if len(numbers) > _MAX_STATES:
             raise PatternError("a look-ahead with too many states", pattern)
-    return Reverse(next_rows, symbol_rows, reverse.final, numbers[everything])
+    return Reverse(next_rows, symbol_rows, reverse.final, numbers[everything], count)
 
 
 class _Evaluator:
