@@ -30,17 +30,16 @@ static void remember_failure(struct isotok__run *run, uint32_t row, uint32_t at,
     run->failed_to = at;
 }
 
-/* `general`: symbols, bytes and dropped segments, which most passes do not have. */
-ISOTOK_INLINE uint32_t run_pass(const struct isotok__pretokenizer *pretokenizer,
-                                const struct isotok__pass *pass, struct isotok__run *run,
-                                const uint8_t *text, uint32_t size, bool is_end,
-                                const uint8_t *symbols, uint32_t *ends, uint32_t capacity,
-                                const bool general)
+uint32_t isotok__pretok_run(const struct isotok__pretokenizer *pretokenizer,
+                            const struct isotok__pass *pass, struct isotok__run *run,
+                            const uint8_t *text, uint32_t size, bool is_end, const uint8_t *symbols,
+                            uint32_t *ends, uint32_t capacity)
 {
     const uint16_t *next = pass->next, *flags = pass->flags, *pages = pretokenizer->pages;
     const uint8_t *blocks = pretokenizer->blocks;
-    const uint8_t *single = general && pass->bytes ? pass->bytes : blocks;
-    const uint32_t limit = general && pass->bytes ? 256 : 128;
+    const uint8_t *single = pass->bytes ? pass->bytes : blocks;
+    /* Bytes below are looked up in `single`. */
+    const uint32_t limit = symbols ? 0 : pass->bytes ? 256 : 128;
     uint32_t at = run->at, before = run->before, noted = run->noted, row = run->row;
     uint32_t count = 0, stop, symbol, length, cell, then;
     if (run->held) ends[count++] = run->held - 1;
@@ -58,10 +57,7 @@ again:
                     if (!is_end) break;
                     length = size - at;
                 }
-            }
-            if (general && symbols) {
-                symbol = symbols[at];
-                if (symbol == ISOTOK__NO_SYMBOL) break;
+                if (symbols && (symbol = symbols[at]) == ISOTOK__NO_SYMBOL) break;
             }
         } else if (capacity - count <= 2) {
             break;
@@ -101,7 +97,7 @@ again:
         } else {
             ends[count] = before;
             count += cell >> 15;
-            ends[count] = general ? at | (cell & ISOTOK__CELL_DROP_HERE) << 31 : at;
+            ends[count] = at | cell << 31; /* DROP_HERE */
             count += cell >> 14 & 1;
         }
         row = then;
@@ -115,14 +111,4 @@ again:
     run->noted = noted;
     run->row = row;
     return count;
-}
-
-uint32_t isotok__pretok_run(const struct isotok__pretokenizer *pretokenizer,
-                            const struct isotok__pass *pass, struct isotok__run *run,
-                            const uint8_t *text, uint32_t size, bool is_end, const uint8_t *symbols,
-                            uint32_t *ends, uint32_t capacity)
-{
-    if (symbols || pass->bytes || pass->kind & ISOTOK__PASS_DROPS)
-        return run_pass(pretokenizer, pass, run, text, size, is_end, symbols, ends, capacity, true);
-    return run_pass(pretokenizer, pass, run, text, size, is_end, NULL, ends, capacity, false);
 }

@@ -10,7 +10,13 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-from isotok.compile.pretok.arrays import PretokArrays, make_arrays
+from isotok.compile.pretok.arrays import (
+    ENTERS,
+    HEADER_WORDS,
+    PASS_WORDS,
+    PretokArrays,
+    make_arrays,
+)
 from isotok.compile.pretok.chain import make_chain
 from isotok.compile.pretok.huggingface import read_pre_tokenizer
 from isotok.compile.pretok.stages import Stage
@@ -111,6 +117,21 @@ class Driver:
         self.address = ctypes.addressof(self.struct)
         self.reverses = bool(self.core.pretok_reverses(self.address))
 
+    @property
+    def passes(self) -> int:
+        """How many passes there are."""
+        return self.arrays.header[0]
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a pass notes where it failed, to keep its time linear."""
+        for at in range(HEADER_WORDS, len(self.arrays.header), PASS_WORDS):
+            start, rows, stride = self.arrays.header[at : at + 3]
+            cells = rows * stride
+            if any(c & ENTERS for c in self.arrays.tables[start + cells : start + 2 * cells]):
+                return True
+        return False
+
     def ends(self, text: bytes, capacity: int = 0) -> list[int]:
         """Return the ends of all segments, with the bit DROPPED, of a text in one part."""
         capacity = capacity or max(2 * len(text), 16)
@@ -126,6 +147,19 @@ class Driver:
                 raise AssertionError(f"no progress at {cutter.runs[0].at}")
             found += out[:count]
         return found
+
+    def count(self, text: bytes) -> int:
+        """Return how many ends there are, in windows of constant size: for timing."""
+        out = (U32 * 4096)()
+        cutter, total = Cutter(), 0
+        symbols = (ctypes.c_uint8 * max(len(text), 1))() if self.reverses else None
+        while not cutter.done:
+            count = self.core.isotok__pretokenize(
+                self.address, ctypes.addressof(cutter), text, len(text), True, symbols, out, 4096
+            )
+            assert count or cutter.done, "no progress"
+            total += count
+        return total
 
     def spans_of_many(self, texts: Sequence[bytes]) -> list[list[tuple[int, int]]]:
         """Return the spans of each text, with one call."""

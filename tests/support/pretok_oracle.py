@@ -45,6 +45,10 @@ class HuggingFace:
         at = [0, *accumulate(len(character.encode()) for character in text)]
         return [(at[begin], at[end]) for begin, end in found]
 
+    def pieces_of_many(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the pieces of each text as the model gets them."""
+        return [[piece for piece, _ in self._cut(text)] for text in texts]
+
     def spans_of_many(self, texts: Sequence[str]) -> list[Spans]:
         """Return the spans of each text."""
         return list(map(self.spans, texts))

@@ -14,6 +14,7 @@ from typing import Final
 
 from isotok.compile.pretok.alphabet import Alphabet
 from isotok.compile.pretok.chain import Chain, Pass
+from isotok.compile.pretok.class_map import ClassMap
 from isotok.compile.pretok.errors import PatternError
 from isotok.compile.pretok.facts import facts_of
 from isotok.compile.pretok.lookahead import UNKNOWN, Reverse
@@ -37,11 +38,6 @@ MAX_PASSES: Final = 6
 MAX_CELLS: Final = 1 << 16
 NO_SYMBOL: Final = 255
 HEADER_WORDS, PASS_WORDS = 5, 8
-
-_BLOCK: Final = 64
-_BMP_PAGES: Final = 1024
-_PLANE_PAGES: Final = 512  # what the bits of any four bytes can address
-_LAST_PLANE_PAGE: Final = 0x10FFFF >> 12
 
 
 @dataclass(frozen=True)
@@ -87,9 +83,10 @@ def make_arrays(chain: Chain) -> PretokArrays:
     """
     if len(chain.passes) > MAX_PASSES:
         raise PatternError(f"a Sequence that takes {len(chain.passes)} passes over the text")
-    columns = _Columns(chain.alphabet, [one for one in chain.passes if not one.on_bytes])
+    columns = _text_columns(chain)
     of_bytes = _Columns(chain.byte_alphabet, [one for one in chain.passes if one.on_bytes])
-    tables, classes = _class_map(chain.alphabet, columns.class_of)
+    found = ClassMap.of_runs(*columns.runs())
+    tables, classes = found.pages, found.blocks
     byte_count = of_bytes.count if any(one.on_bytes for one in chain.passes) else 0
     header = array("I", [len(chain.passes), len(tables), len(classes), columns.count, byte_count])
     for one in chain.passes:
@@ -101,6 +98,15 @@ def make_arrays(chain: Chain) -> PretokArrays:
     return PretokArrays(header, tables, classes)
 
 
+def class_runs(chain: Chain) -> tuple[Sequence[int], Sequence[int]]:
+    """Return where runs of code points of one class begin, and the classes."""
+    return _text_columns(chain).runs()
+
+
+def _text_columns(chain: Chain) -> _Columns:
+    return _Columns(chain.alphabet, [one for one in chain.passes if not one.on_bytes])
+
+
 class _Columns:
     """Classes that no pass tells apart become one.
 
@@ -109,6 +115,7 @@ class _Columns:
     """
 
     def __init__(self, alphabet: Alphabet, passes: Sequence[Pass]) -> None:
+        self.alphabet = alphabet
         columns: list[list[object]] = [[] for _ in range(len(alphabet))]
         for one in passes:
             for i, column in enumerate(columns):
@@ -122,6 +129,10 @@ class _Columns:
         self.kept = [self.class_of.index(i) for i in range(self.count)]
         if self.count > NO_SYMBOL - 1:
             raise PatternError(f"{self.count} classes of characters")
+
+    def runs(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Return where runs of one class begin, and their classes."""
+        return self.alphabet.starts, [self.class_of[i] for i in self.alphabet.classes]
 
 
 def _add_pass(one: Pass, columns: _Columns, tables: array[int]) -> list[int]:
@@ -173,53 +184,3 @@ def _add_reverse(reverse: Reverse, columns: _Columns, tables: array[int]) -> lis
         NO_SYMBOL if row[i] == UNKNOWN else row[i] for row in reverse.symbol for i in columns.kept
     )
     return [at, len(reverse.next), reverse.closed, reverse.open]
-
-
-def _class_map(alphabet: Alphabet, class_of: list[int]) -> tuple[array[int], array[int]]:
-    """Return `pages` and `blocks`."""
-    blocks: dict[bytes, int] = {}
-    groups: dict[tuple[int, ...], int] = {}
-    flat = _BlockReader(alphabet, class_of)
-    for page in range(2):  # ASCII first, whatever it holds
-        blocks[flat.block(page) + bytes([page])] = page
-    names = list(range(2))
-    names += [_number(blocks, flat.block(page)) for page in range(2, _BMP_PAGES)]
-    pages = array("H", names)
-    planes: list[int] = []
-    for page in range(_BMP_PAGES >> 6, _LAST_PLANE_PAGE + 1):
-        group = tuple(_number(blocks, flat.block(page << 6 | i)) for i in range(_BLOCK))
-        planes.append(groups.setdefault(group, len(groups)))
-    first = _BMP_PAGES + _PLANE_PAGES
-    filler = planes[-1]
-    numbered = [filler] * 16 + planes + [filler] * (_PLANE_PAGES - 16 - len(planes))
-    pages.extend(first + number * _BLOCK for number in numbered)
-    for group in groups:
-        pages.extend(group)
-    return pages, array("B", b"".join(block[:_BLOCK] for block in blocks))
-
-
-def _number(blocks: dict[bytes, int], block: bytes) -> int:
-    return blocks.setdefault(block, len(blocks))
-
-
-class _BlockReader:
-    """Reads the runs of an alphabet 64 code points at a time, in ascending order."""
-
-    def __init__(self, alphabet: Alphabet, class_of: list[int]) -> None:
-        self.starts = (*alphabet.starts, 0x110000)
-        self.classes = [class_of[i] for i in alphabet.classes]
-        self.run = 0
-
-    def block(self, page: int) -> bytes:
-        """Return the classes of `page << 6` and the 63 that follow."""
-        point, end = page << 6, (page + 1) << 6
-        if self.starts[self.run] > point:
-            self.run = 0
-        result = bytearray()
-        while point < end:
-            while self.starts[self.run + 1] <= point:
-                self.run += 1
-            stop = min(end, self.starts[self.run + 1])
-            result += bytes([self.classes[self.run]]) * (stop - point)
-            point = stop
-        return bytes(result)

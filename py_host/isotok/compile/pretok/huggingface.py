@@ -15,10 +15,20 @@ from isotok.compile.pretok.stages import BehaviorName, Stage, behavior_of
 
 PrefixPlace = Literal["none", "segments", "start", "pieces"]
 
-_GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _BEHAVIORS: Final[tuple[BehaviorName, ...]] = (
     "Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous",
 )  # fmt: skip
+_CUTTING: Final[dict[str, tuple[tuple[str, object], ...]]] = {
+    "Split": (("behavior", None), ("invert", None)),
+    "ByteLevel": (("use_regex", True),),
+    "Digits": (("individual_digits", None),),
+    "Punctuation": (("behavior", "Isolated"),),
+    "CharDelimiterSplit": (("delimiter", None),),
+    "FixedLength": (("length", 5),),
+    "Metaspace": (("replacement", None), ("split", True)),
+}
+"""Members that decide where text is cut, and their defaults."""
 _MAX_STAGES: Final = 32
 _MAX_LENGTH: Final = 255
 
@@ -75,6 +85,27 @@ def read_pre_tokenizer(value: object) -> PreTokenizer:
     return result
 
 
+def cuts_of(value: object) -> list[list[object]]:
+    """Return what cuts text in a member `pre_tokenizer`, step by step.
+
+    Equal results mean equal stages. What only rewrites pieces is left out. This needs no
+    pattern compiler: other hosts look the result up in the table of known pre-tokenizers.
+    """
+    steps: list[list[object]] = []
+    for part in _flat(value):
+        kind = str(part.get("type"))
+        step = [kind, *(part.get(name, default) for name, default in _CUTTING.get(kind, ()))]
+        if kind == "Split":
+            pattern = part.get("pattern")
+            pairs = cast("Mapping[str, object]", pattern) if isinstance(pattern, Mapping) else {}
+            step[1:1] = [text for pair in pairs.items() for text in pair]
+        if not (kind == "Metaspace" and step.pop() is False):
+            steps.append(step)
+    while steps and steps[-1] == ["ByteLevel", False]:
+        steps.pop()
+    return steps
+
+
 def _flat(value: object, depth: int = 0) -> list[Mapping[str, object]]:
     """Return the steps of nested Sequences."""
     if value is None:
@@ -114,7 +145,7 @@ def _add_byte_level(result: PreTokenizer, part: Mapping[str, object]) -> PreToke
             raise PatternError("ByteLevel with add_prefix_space after other steps")
         place = "pieces" if result.stages else "segments"
         result = replace(result, prefix=" ", prefix_place=place)
-    stages = (_regex(_GPT2, "Isolated"),) if use_regex else ()
+    stages = (_regex(GPT2, "Isolated"),) if use_regex else ()
     return replace(result, stages=(*result.stages, *stages), byte_level=True)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from isotok.compile.pretok.huggingface import GPT2
 from isotok.compile.pretok.tiktoken import PATTERNS
 
 _Json = dict[str, object]
@@ -52,6 +53,11 @@ def _splits(*patterns: str) -> _Json:
     return _sequence(*map(_split, patterns), _byte_level())
 
 
+def _removed(pattern: str) -> _Json:
+    """As files have it that were converted from ranks."""
+    return _sequence(_split(pattern, "Removed", invert=True), _byte_level())
+
+
 def _digits(individual: bool) -> _Json:
     return {"type": "Digits", "individual_digits": individual}
 
@@ -83,6 +89,10 @@ HUGGING_FACE: Final[dict[str, _Json]] = {
         rf"| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{_SPACES}"
     ),
     "o200k": _splits(PATTERNS["o200k_base"]),
+    "gpt4": _removed(PATTERNS["llama3"]),
+    "gpt4o": _removed(PATTERNS["o200k_base"]),
+    "r50k_new": _splits(PATTERNS["r50k_base"]),
+    "cl100k_new": _splits(PATTERNS["cl100k_base"]),
     "kimi": _splits(PATTERNS["kimi"]),
     "tekken": _splits(PATTERNS["tekken"]),
     "deepseek_v3": _splits(r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", _DEEPSEEK3),
@@ -158,10 +168,12 @@ HUGGING_FACE: Final[dict[str, _Json]] = {
 """`pre_tokenizer` of tokenizer.json files."""
 
 TIKTOKEN: Final = {
+    "gpt2_old": GPT2,
     "r50k_base": PATTERNS["r50k_base"],
     "cl100k_base": PATTERNS["cl100k_base"],
     "o200k_base": PATTERNS["o200k_base"],
-    "llama3": PATTERNS["llama3"],
+    "llama3": PATTERNS["llama3"],  # and older strings of cl100k_base
+    "qwen": _QWEN2,
     "kimi": PATTERNS["kimi"],
     "tekken": PATTERNS["tekken"],
 }

@@ -1,0 +1,205 @@
+"""Pre-tokenizers against their libraries: random texts, every code point, corpora, hostile
+patterns, linear time.
+
+Needs tiktoken and tokenizers in the versions of tests/support/pretok_oracle.py.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.full.limits import Check, Checks
+from tests.full.matrix import corpora
+from tests.support import data
+
+sys.path.insert(0, str(data.ROOT / "tests"))
+
+from isotok.compile.pretok.errors import PatternError  # noqa: E402
+from isotok.compile.pretok.known import HUGGING_FACE, TIKTOKEN  # noqa: E402
+from support import pretok, pretok_oracle, pretok_random  # noqa: E402
+from support.pretok_compare import Difference, Pair, batches  # noqa: E402
+
+TEXTS = int(os.environ.get("ISOTOK_PRETOK_TEXTS", "200000"))
+PATTERNS = int(os.environ.get("ISOTOK_PRETOK_PATTERNS", "3000"))
+CONTEXTS = ("{}", "{0}{0}", "a{}", "1{}", " {}", "{}\n")
+QUOTES = ("'{}", "a'{}", "'l{}")
+BATCH = 2000
+CHARACTERS = 1 << 18
+LIMIT = 0x110000
+
+# In these every character of every class map is looked at; others have the same sets.
+EVERY = (
+    "gpt2", "llama3", "qwen2", "qwen3.5", "o200k", "kimi", "tekken", "deepseek_v3", "clip",
+    "bert", "whitespace", "youtu", "deepseek_coder", "deepseek_llm", "falcon", "bloom",
+    "tiny_aya", "chameleon",
+)  # fmt: skip
+QUOTED = ("llama3", "o200k")
+
+
+def _pairs() -> Iterator[tuple[str, Any]]:
+    yield from HUGGING_FACE.items()
+    for name, pattern in TIKTOKEN.items():
+        yield f"tiktoken {name}", pattern
+
+
+def _line(what: str, texts: int, wrong: Difference | None) -> Check:
+    value = f"{texts:,} texts" if wrong is None else f"{wrong.count} differ: {wrong}"
+    return what, value, "equal", wrong is None
+
+
+def _compare(pair: Pair, texts: Iterator[str]) -> tuple[int, Difference | None]:
+    """Compare all; the number of texts and the first batch's difference."""
+    count, worst = 0, None
+    for batch in batches(texts, BATCH):
+        count += len(batch)
+        worst = worst or pair.difference(batch)
+    return count, worst
+
+
+def random_texts() -> Iterator[Check]:
+    """200,000 random texts through every known pre-tokenizer (ISOTOK_PRETOK_TEXTS)."""
+    for name, value in _pairs():
+        rng = random.Random(f"pretok {name}")
+        longest = 9 if isinstance(value, str) else 14
+        texts = (pretok_random.text(rng, pretok_random.WIDE, longest) for _ in range(TEXTS))
+        yield _line(name, *_compare(Pair(value), texts))
+
+
+def code_points() -> Iterator[Check]:
+    """Every code point, twice, and behind and in front of others."""
+    names = [*EVERY, *(f"tiktoken {name}" for name in TIKTOKEN)]
+    for name, value in _pairs():
+        if name not in names:
+            continue
+        contexts = (*CONTEXTS, *QUOTES) if name.split()[-1] in QUOTED else CONTEXTS
+        texts = (
+            context.format(chr(point))
+            for context in contexts
+            for point in range(LIMIT)
+            if not 0xD800 <= point < 0xE000
+        )
+        yield _line(name, *_compare(Pair(value), texts))
+
+
+def whole_corpora() -> Iterator[Check]:
+    """Each corpus as one text; also in parts, and in windows of 64 KB."""
+    texts = [(path.name, path.read_text("utf-8")) for path in corpora(data.corpora_dir())]
+    for name, value in _pairs():
+        pair = Pair(value)
+        wrong = [title for title, text in texts if not pair.agrees_on(text)]
+        yield name, f"{len(texts)} corpora, differing: {wrong or 'none'}", "equal", not wrong
+
+
+def _random_pattern(rng: random.Random) -> Any:
+    if rng.random() < 0.3:
+        return pretok_random.split(rng, pretok_random.greedy_pattern(rng))
+    regex = pretok_random.pattern(rng)
+    return regex if rng.random() < 0.5 else pretok_random.split(rng, regex)
+
+
+def _engine_accepts(value: Any, texts: list[str]) -> bool:
+    oracle: Any = pretok_oracle
+    try:
+        if isinstance(value, str):
+            oracle.Tiktoken(value).spans_of_many(texts)
+        else:
+            oracle.HuggingFace(value)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return False
+    return True
+
+
+def _random_patterns(make: Callable[[random.Random], Any], seed: str) -> Iterator[Check]:
+    rng = random.Random(seed)
+    counts: Counter[str] = Counter()
+    for _ in range(PATTERNS):
+        value = make(rng)
+        texts = [pretok_random.text(rng, pretok_random.SHORT, 12) for _ in range(100)]
+        texts += [pretok_random.text_of_runs(rng) for _ in range(20)]
+        if isinstance(value, str):
+            texts = [text[:16] for text in texts]
+        if not _engine_accepts(value, texts):
+            counts["refused there"] += 1
+            continue
+        try:
+            pair = Pair(value)
+        except PatternError:
+            counts["refused here"] += 1
+            continue
+        counts["compared"] += 1
+        counts["with a memo"] += pair.driver.remembers
+        wrong = pair.difference(texts)
+        if wrong is not None:
+            counts["differing"] += 1
+            yield repr(value), str(wrong), "equal", False
+        for text in texts[::12]:
+            raw = text.encode()
+            parts = [rng.randint(1, 4) for _ in range(len(raw) + 1)]
+            if pair.driver.ends_in_parts(raw, parts, rng.randint(4, 7)) != pair.driver.ends(raw):
+                counts["differing in parts"] += 1
+                yield repr(value), f"{text!r} in parts {parts}", "equal", False
+    wrong_count = counts["differing"] + counts["differing in parts"]
+    yield seed, str(dict(counts)), "0 differ", wrong_count == 0 and counts["compared"] > 0
+
+
+def random_patterns() -> Iterator[Check]:
+    """Random patterns of both dialects (ISOTOK_PRETOK_PATTERNS)."""
+    yield from _random_patterns(_random_pattern, "random patterns")
+
+
+def random_sequences() -> Iterator[Check]:
+    """Random Sequences of up to four steps."""
+    yield from _random_patterns(pretok_random.sequence, "random sequences")
+
+
+def linear_time() -> Iterator[Check]:
+    """1 MB of one thing through every known pre-tokenizer: at most 4.8 times 250 KB."""
+    units = ("a", " ", "\n", "1", " \n", "a ", "'", "A", "\r\n", "é", "A\u0301", "日")
+    for name, value in _pairs():
+        driver = pretok.of_tiktoken(value) if isinstance(value, str) else pretok.of_json(value)
+        worst, where = 0.0, ""
+        for unit in units:
+            raw = unit.encode()
+            for tail in (b"", b"x", b"\nx "):
+                short, long = (raw * (size // len(raw)) + tail for size in (250_000, 1_000_000))
+                ratio = _time(driver, long) / max(_time(driver, short), 1e-4)
+                worst, where = max((worst, where), (ratio, f"{unit!r}…{tail!r}"))
+        yield name, f"{worst:.2f} ({where})", "<= 4.8", worst <= 4.8
+
+
+def _time(driver: pretok.Driver, text: bytes) -> float:
+    best = 1e9
+    for _ in range(3):
+        begin = time.thread_time()
+        driver.count(text)
+        best = min(best, time.thread_time() - begin)
+    return best
+
+
+def _available(checks: Callable[[], Iterator[Check]]) -> Callable[[], Iterator[Check]]:
+    def run() -> Iterator[Check]:
+        missing = pretok_oracle.missing()
+        if missing:
+            yield "the libraries", missing, "there", False
+            return
+        yield from checks()
+
+    return run
+
+
+ALL: Checks = {
+    "pretok_random": _available(random_texts),
+    "pretok_code_points": _available(code_points),
+    "pretok_corpora": _available(whole_corpora),
+    "pretok_patterns": _available(random_patterns),
+    "pretok_sequences": _available(random_sequences),
+    "pretok_linear": linear_time,
+}
