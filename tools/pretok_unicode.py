@@ -30,21 +30,27 @@ from isotok.compile.pretok.code_points import CodePoints  # noqa: E402
 OUTPUT = ROOT / "py_host/isotok/data/unicode_sets.json"
 VERSIONS = {"tiktoken": "0.14.0", "tokenizers": "0.23.3"}
 
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
 # Loose names: lower case, without spaces, "_" and "-".
-CATEGORIES = """
+CATEGORIES = words("""
     c cc cf cn co l lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps
-    s sc sk sm so z zl zp zs""".split()
-BINARY = """
+    s sc sk sm so z zl zp zs""")
+BINARY = words("""
     alnum alpha alphabetic any ascii assigned blank cased cntrl dash digit emoji
     emojimodifier emojipresentation extendedpictographic graph hexdigit ideographic lower
-    lowercase print punct space unifiedideograph upper uppercase whitespace word xdigit""".split()
-SCRIPTS = """
+    lowercase print punct space unifiedideograph upper uppercase whitespace word xdigit""")
+SCRIPTS = words("""
     arabic armenian balinese bengali bopomofo braille canadianaboriginal cherokee common
     coptic cuneiform cyrillic devanagari ethiopic georgian gothic greek gujarati gurmukhi
     han hangul hebrew hiragana inherited javanese kannada katakana khmer lao latin
     malayalam mongolian myanmar nko oriya runic sinhala sundanese syriac tamil telugu
-    thaana thai tibetan tifinagh vai yi""".split()
-POSIX = "alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit".split()
+    thaana thai tibetan tifinagh vai yi""")
+POSIX = words("""
+    alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit""")
 
 ALL_TEXT = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x110000)))
 
@@ -58,9 +64,7 @@ def set_of(text: Iterable[str]) -> CodePoints:
 def probe_tiktoken(pattern: str) -> CodePoints:
     """Code points that match: tiktoken drops all others."""
     ranks = {bytes([i]): i for i in range(256)}
-    encoding = tiktoken.Encoding(
-        "probe", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
-    )
+    encoding = tiktoken.Encoding("probe", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     return set_of(encoding.decode(encoding.encode_ordinary(ALL_TEXT)))
 
 
@@ -128,13 +132,9 @@ def probe_fixed() -> dict[str, CodePoints]:
     punctuation, space = (everything - probe_split(splitter) for splitter in removed)
     isolated = pre_tokenizers.Digits(individual_digits=True)
     context = [f"a{character}a" for character in ALL_TEXT]
-    numeric = set_of(
-        text[1] for text in context if len(isolated.pre_tokenize_str(text)) == 3
-    )
+    numeric = set_of(text[1] for text in context if len(isolated.pre_tokenize_str(text)) == 3)
     whitespace = pre_tokenizers.Whitespace()
-    word = set_of(
-        text[1] for text in context if len(whitespace.pre_tokenize_str(text)) == 1
-    )
+    word = set_of(text[1] for text in context if len(whitespace.pre_tokenize_str(text)) == 1)
     return {"punctuation": punctuation, "space": space, "numeric": numeric, "word": word}
 
 

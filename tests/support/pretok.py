@@ -110,7 +110,17 @@ class Driver:
     """A compiled pre-tokenizer, ready to cut."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
-        self.arrays: PretokArrays = make_arrays(make_chain(stages))
+        self._open(make_arrays(make_chain(stages)))
+
+    @classmethod
+    def of_arrays(cls, arrays: PretokArrays) -> Driver:
+        """Return the driver of arrays that pass the check."""
+        driver = cls.__new__(cls)
+        driver._open(arrays)
+        return driver
+
+    def _open(self, arrays: PretokArrays) -> None:
+        self.arrays = arrays
         self.core = library()
         self.struct = opened(self.core, self.arrays)
         assert self.struct is not None, "the compiler makes what the driver checks"
@@ -141,8 +151,9 @@ class Driver:
         found: list[int] = []
         while not cutter.done:
             count = self.core.isotok__pretokenize(
-                self.address, ctypes.addressof(cutter), text, len(text), True, symbols, out, capacity
-            )
+                self.address, ctypes.addressof(cutter), text, len(text), True, symbols, out,
+                capacity,
+            )  # fmt: skip
             if not count and not cutter.done:
                 raise AssertionError(f"no progress at {cutter.runs[0].at}")
             found += out[:count]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from isotok.compile.pretok.errors import PatternError
 from isotok.compile.pretok.huggingface import read_pre_tokenizer
 from isotok.compile.pretok.stages import byte_letters
 
-from support import pretok, pretok_oracle
+from support import pretok, pretok_oracle, pretok_random
 
 _LETTERS = [chr(point) for point in byte_letters()]
 
@@ -102,3 +105,60 @@ def batches(texts: Iterator[str], size: int) -> Iterator[list[str]]:
             batch = []
     if batch:
         yield batch
+
+
+@dataclass
+class Comparison:
+    """What became of random pre-tokenizers."""
+
+    counts: Counter[str]
+    problems: list[str]
+
+
+def compare_random(make: Callable[[random.Random], Any], seed: str, count: int) -> Comparison:
+    """Compare `count` random pre-tokenizers, in one call and in parts."""
+    rng = random.Random(seed)
+    result = Comparison(Counter(), [])
+    for _ in range(count):
+        value = make(rng)
+        texts = [pretok_random.text(rng, pretok_random.SHORT, 12) for _ in range(100)]
+        texts += [pretok_random.text_of_runs(rng) for _ in range(20)]
+        if isinstance(value, str):
+            texts = [text[:16] for text in texts]  # the oracle needs all their substrings
+        _compare_one(value, texts, rng, result)
+    return result
+
+
+def _compare_one(value: Any, texts: list[str], rng: random.Random, result: Comparison) -> None:
+    if not _opens_there(value, texts):
+        result.counts["refused there"] += 1
+        return
+    try:
+        pair = Pair(value)
+    except PatternError:
+        result.counts["refused here"] += 1
+        return
+    result.counts["compared"] += 1
+    result.counts["with a memo"] += pair.driver.remembers
+    wrong = pair.difference(texts)
+    if wrong is not None:
+        result.problems.append(f"{value!r}: {wrong}")
+    for text in texts[::12]:
+        raw = text.encode()
+        parts = [rng.randint(1, 4) for _ in range(len(raw) + 1)]
+        if pair.driver.ends_in_parts(raw, parts, rng.randint(4, 7)) != pair.driver.ends(raw):
+            result.problems.append(f"{value!r}: {text!r} in parts {parts}")
+
+
+def _opens_there(value: Any, texts: list[str]) -> bool:
+    """Whether the library takes the pre-tokenizer, and survives the texts."""
+    try:
+        if isinstance(value, str):
+            pretok_oracle.Tiktoken(value).spans_of_many(texts)
+        else:
+            pretok_oracle.HuggingFace(value)
+    except BaseException as error:  # a panic is no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return False
+    return True

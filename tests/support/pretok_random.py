@@ -127,6 +127,14 @@ def split(rng: random.Random, regex: str, *, plain: float = 0.0) -> dict[str, An
     return {"type": "Split", "pattern": {"Regex": regex}, "behavior": behavior, "invert": invert}
 
 
+def value(rng: random.Random) -> Any:
+    """Return a pattern of tiktoken, or a Split."""
+    if rng.random() < 0.3:
+        return split(rng, greedy_pattern(rng))
+    regex = pattern(rng)
+    return regex if rng.random() < 0.5 else split(rng, regex)
+
+
 def sequence(rng: random.Random) -> dict[str, Any]:
     """Return a Sequence of one to four steps."""
     steps = [_step(rng) for _ in range(rng.randint(1, 4))]

@@ -173,9 +173,7 @@ class _Fuser:
         fresh = _State(state.last.piece, state.last.context, None, previous)
         return Cell(self.number(fresh), last=cut, rewind=True)
 
-    def go_on(
-        self, state: _State, symbol: int, piece: int, accept: int | None, then: int
-    ) -> Cell:
+    def go_on(self, state: _State, symbol: int, piece: int, accept: int | None, then: int) -> Cell:
         last = state.last
         if accept is not None:
             token = self.tokens.first(state.context, symbol)

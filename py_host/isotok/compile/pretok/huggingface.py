@@ -96,9 +96,7 @@ def cuts_of(value: object) -> list[list[object]]:
         kind = str(part.get("type"))
         step = [kind, *(part.get(name, default) for name, default in _CUTTING.get(kind, ()))]
         if kind == "Split":
-            pattern = part.get("pattern")
-            pairs = cast("Mapping[str, object]", pattern) if isinstance(pattern, Mapping) else {}
-            step[1:1] = [text for pair in pairs.items() for text in pair]
+            step[1:1] = [text for pair in _pattern(part).items() for text in pair]
         if not (kind == "Metaspace" and step.pop() is False):
             steps.append(step)
     while steps and steps[-1] == ["ByteLevel", False]:
@@ -187,11 +185,14 @@ def _class(points: CodePoints, behavior: BehaviorName) -> Stage:
     return Stage(Chars(points), behavior_of(behavior), "")
 
 
+def _pattern(part: Mapping[str, object]) -> dict[str, object]:
+    value = part.get("pattern")
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
 def _split(part: Mapping[str, object]) -> list[Stage]:
     behavior, invert = _behavior(part, None), _bool(part, "invert", None)
-    value = part.get("pattern")
-    pattern = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-    match list(pattern.items()):
+    match list(_pattern(part).items()):
         case [("Regex", str(text))]:
             return [_regex(text, behavior, invert=invert)]
         case [("String", str(text))]:

@@ -110,9 +110,7 @@ HUGGING_FACE: Final[dict[str, _Json]] = {
         r"\p{N}+",
     ),
     "bloom": _splits(r" ?[^(\s|[.,!?…。，、।۔،])]+"),
-    "viking": _sequence(
-        _split(r" ?[^(\s|[.,!?…。，、।۔،])]+"), _digits(True), _byte_level()
-    ),
+    "viking": _sequence(_split(r" ?[^(\s|[.,!?…。，、।۔،])]+"), _digits(True), _byte_level()),
     "exaone_moe": _splits(
         rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?(?:\p{{L}}\p{{M}}*(?: \p{{L}}\p{{M}}*)*)+"
         r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
@@ -136,9 +134,7 @@ HUGGING_FACE: Final[dict[str, _Json]] = {
         r"| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+",
         r"\p{N}",
     ),
-    "youtu": _splits(
-        "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+", _YOUTU
-    ),
+    "youtu": _splits("[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+", _YOUTU),
     "laguna": _splits(r"[^\n]+|[\n]+", _QWEN2),
     "chameleon": _sequence(
         _split("<sentinel:[0-9]+>"),

@@ -149,7 +149,8 @@ class _Evaluator:
 
     def step(self, later: _State, one: int | None) -> tuple[_State, int]:
         """Return the state in front of a character of class `one` (None: at the end), and
-        the look-aheads that match there: bit `look * contexts + context`."""
+        the look-aheads that match there: bit `look * contexts + context`.
+        """
         count = self.contexts.count
         state: list[frozenset[int]] = []
         looks = 0

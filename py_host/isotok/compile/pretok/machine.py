@@ -132,10 +132,7 @@ def minimized(machine: Machine) -> Machine:
     group = _numbered([tuple(cell.action for cell in row) for row in machine.rows])
     while True:
         finer = _numbered(
-            [
-                (group[i], *(group[cell.next] for cell in row))
-                for i, row in enumerate(machine.rows)
-            ]
+            [(group[i], *(group[cell.next] for cell in row)) for i, row in enumerate(machine.rows)]
         )
         if len(set(finer)) == len(set(group)):
             break

@@ -10,9 +10,7 @@ from isotok.compile.pretok.fuse import Behavior
 from isotok.compile.pretok.nodes import Node, is_nullable, takes_characters
 from isotok.compile.pretok.tokens import GAP, MATCH
 
-BehaviorName = Literal[
-    "Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"
-]
+BehaviorName = Literal["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 
 _BESIDE: Final[dict[BehaviorName, frozenset[tuple[int, int]]]] = {
     "Isolated": frozenset(),

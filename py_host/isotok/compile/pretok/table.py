@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
 from isotok.compile.pretok.arrays import PretokArrays, class_runs, make_arrays
 from isotok.compile.pretok.chain import Chain
@@ -91,7 +91,7 @@ def unpack(raw: bytes) -> Mapping[str, PretokArrays]:
     head: _Head = json.loads(raw[4 : 4 + size])
     body = raw[4 + size :]
 
-    def part(code: str, where: list[int]) -> array[int]:
+    def part(code: Literal["B", "H"], where: list[int]) -> array[int]:
         found = array(code)
         found.frombytes(body[where[0] : where[0] + where[1] * found.itemsize])
         return found
@@ -128,5 +128,3 @@ def _master(chains: Sequence[Chain]) -> tuple[ClassMap, list[bytes]]:
     assert len(numbers) <= 1 << 8, "the classes of the master are bytes"
     remaps = [bytes(vector[i] for vector in numbers) for i in range(len(chains))]
     return ClassMap.of_runs(sorted(events), master), remaps
-
-

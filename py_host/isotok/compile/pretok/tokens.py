@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from isotok.compile.pretok.contexts import Contexts
 from isotok.compile.pretok.errors import PatternError
-from isotok.compile.pretok.nfa import Before, Glance, Match, Peek, Program, Split, Take
+from isotok.compile.pretok.nfa import Before, Glance, Peek, Program, Split, Take
 from isotok.compile.pretok.symbols import Symbols
 
 MATCH: Final = 0
@@ -96,8 +96,7 @@ class Tokens:
             1 << symbol
             for symbol in range(self.symbols.end)
             if not any(
-                self._follow((start,), context, symbol)[1]
-                for context in range(self.contexts.count)
+                self._follow((start,), context, symbol)[1] for context in range(self.contexts.count)
             )
         )
         everything = (1 << self.symbols.end) - 1
@@ -172,8 +171,8 @@ class Tokens:
     def _final_kinds(self, state: int, context: int) -> set[int]:
         """Return the kinds that a token can have in the end."""
         kinds: set[int] = set()
-        first: tuple[int, int, int | None] = (state, context, None)
-        seen, todo = {first}, [first]
+        todo: list[tuple[int, int, int | None]] = [(state, context, None)]
+        seen = set(todo)
         while todo:
             state, context, last = todo.pop()
             for symbol in range(len(self.symbols)):
