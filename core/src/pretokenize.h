@@ -25,11 +25,11 @@
  *
  * tables[]: first `pages`. pages[point >> 6] is the block of a code point below U+10000;
  * above, pages[1024 + (point >> 12)] says where in `pages` the 64 entries for
- * point >> 6 & 63 begin. Then the tables of each pass, where its header says:
+ * point >> 6 & 63 begin. Then, end to end, the tables of each pass:
  *   next   [rows * stride]  where the next row begins
  *   flags  [rows * stride]  see below; a row has one cell per symbol, the end of the text last
  *   facts  [rows]           proofs for the check, see ISOTOK__FACT_…
- * and if it has look-aheads, at `reverse`:
+ * and if it has look-aheads:
  *   next   [reverse_rows * classes]  rows of the automaton that reads from right to left
  *   symbol [reverse_rows * classes]  of the character that is read; 255: not known yet
  *
@@ -43,14 +43,12 @@ enum {
     ISOTOK__PRETOK_WORDS
 };
 enum {
-    ISOTOK__PASS_NEXT, /* index in tables[] */
     ISOTOK__PASS_ROWS,
-    ISOTOK__PASS_STRIDE,  /* symbols, the end included */
-    ISOTOK__PASS_REVERSE, /* index in tables[]; 0: symbols are classes */
-    ISOTOK__PASS_REVERSE_ROWS,
+    ISOTOK__PASS_STRIDE, /* symbols, the end included */
+    ISOTOK__PASS_KIND,
+    ISOTOK__PASS_REVERSE_ROWS,   /* 0: symbols are classes */
     ISOTOK__PASS_REVERSE_CLOSED, /* of them, those of a text that ends; they are the first */
     ISOTOK__PASS_REVERSE_OPEN,   /* row to begin with where more text will come */
-    ISOTOK__PASS_KIND,
     ISOTOK__PASS_WORDS
 };
 enum {
@@ -125,20 +123,22 @@ bool isotok__pretok_open(struct isotok__pretokenizer *out,
  * call to an end. That the automaton gives any library's boundaries is not checked. */
 bool isotok__pretok_check(const struct isotok__pretok_arrays *arrays);
 
-/* Where a pass stands. All zero: at the beginning of a text. */
+/* Where a pass stands. All zero: at the beginning of a text. The first ISOTOK__RUN_PLACES
+ * members are places in the text, or places + 1. */
 struct isotok__run {
     uint32_t at;     /* next byte to read */
     uint32_t before; /* the character before it */
     uint32_t noted;  /* last place where the pre-token could end */
-    uint32_t row;
-    uint32_t held; /* joins: the last cut + 1, not yet final; 0: none */
-    uint32_t done; /* the end was read */
-    uint32_t seen; /* look-aheads: bytes whose symbols were found, + 1 if with the end */
+    uint32_t held;   /* joins: the last cut + 1, not yet final; 0: none */
+    uint32_t seen;   /* look-aheads: bytes whose symbols were found, + 1 if with the end */
     /* ENTERS: row `entered` was entered at `entered_at`. From anywhere in failed_from …
      * failed_to, such a row fails by `failed_symbol`. */
-    uint32_t entered, entered_at;
-    uint32_t failed_symbol, failed_from, failed_to;
+    uint32_t entered_at, failed_from, failed_to;
+    uint32_t entered, failed_symbol;
+    uint32_t row;
+    uint32_t done; /* the end was read */
 };
+#define ISOTOK__RUN_PLACES 8u
 
 /* One pass. Reads text[run->at..size), and the end of the text if `is_end`; writes the ends of
  * segments to ends[0..capacity), capacity >= ISOTOK__PRETOK_ROOM. Stops when the text or the

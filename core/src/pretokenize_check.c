@@ -5,79 +5,66 @@
 
 #define BMP_PAGES 1024u
 #define PLANE_PAGES 512u /* what the bits of any four bytes can address */
+#define LEAST_PAGES (BMP_PAGES + PLANE_PAGES + 64u)
 #define MAX_CELLS 65536u
 
-/* Ways of a table that must fit between the one in front of it and the end. */
-static bool fits(uint32_t at, uint64_t need, uint32_t count)
-{
-    return at <= count && need <= count - at;
-}
-
+/* Finds the tables of a pass, which begin at tables[*at]. */
 static bool open_pass(struct isotok__pass *pass, const struct isotok__pretok_arrays *arrays,
-                      const uint32_t *head)
+                      const uint32_t *head, uint32_t *at)
 {
-    const uint32_t *whole = arrays->header;
     const uint32_t rows = head[ISOTOK__PASS_ROWS], stride = head[ISOTOK__PASS_STRIDE];
-    const uint32_t reverse = head[ISOTOK__PASS_REVERSE];
-    const uint32_t reverse_rows = head[ISOTOK__PASS_REVERSE_ROWS];
-    const uint32_t classes = whole[ISOTOK__PRETOK_CLASSES], kind = head[ISOTOK__PASS_KIND];
-    const uint64_t cells = (uint64_t)rows * stride,
-                   reverse_cells = (uint64_t)reverse_rows * classes;
-    const bool bytes = (kind & ISOTOK__PASS_BYTES) != 0;
-    if (kind > 7 || rows == 0 || stride < 2 || stride > ISOTOK__NO_SYMBOL || cells > MAX_CELLS)
+    const uint32_t reverse_rows = head[ISOTOK__PASS_REVERSE_ROWS], kind = head[ISOTOK__PASS_KIND];
+    const uint32_t classes = arrays->header[ISOTOK__PRETOK_CLASSES];
+    const uint32_t bytes = arrays->header[ISOTOK__PRETOK_BYTE_CLASSES];
+    uint32_t symbols = kind & ISOTOK__PASS_BYTES ? bytes : classes, cells, reverse_cells, size;
+    if (rows - 1 >= MAX_CELLS || stride - 2 > ISOTOK__NO_SYMBOL - 2 || reverse_rows > MAX_CELLS)
         return false;
-    if (!fits(head[ISOTOK__PASS_NEXT], 2 * cells + rows, arrays->tables_count)) return false;
-    if (reverse == 0) {
-        if (reverse_rows || head[ISOTOK__PASS_REVERSE_OPEN] || head[ISOTOK__PASS_REVERSE_CLOSED])
-            return false;
-        if (stride != (bytes ? whole[ISOTOK__PRETOK_BYTE_CLASSES] : classes) + 1) return false;
-    } else if (bytes || reverse_cells > MAX_CELLS ||
-               !fits(reverse, 2 * reverse_cells, arrays->tables_count) ||
-               head[ISOTOK__PASS_REVERSE_OPEN] >= reverse_rows ||
-               head[ISOTOK__PASS_REVERSE_CLOSED] == 0 ||
-               head[ISOTOK__PASS_REVERSE_CLOSED] > reverse_rows) {
+    cells = rows * stride;
+    reverse_cells = reverse_rows * classes;
+    size = 2 * cells + rows + 2 * reverse_cells;
+    if (cells > MAX_CELLS || reverse_cells > MAX_CELLS || size > arrays->tables_count - *at ||
+        symbols == 0 || kind > 7)
         return false;
-    }
-    pass->next = arrays->tables + head[ISOTOK__PASS_NEXT];
+    pass->next = arrays->tables + *at;
     pass->flags = pass->next + cells;
-    pass->reverse = reverse ? arrays->tables + reverse : NULL;
-    pass->reverse_symbols = reverse ? pass->reverse + reverse_cells : NULL;
-    pass->bytes = bytes ? arrays->classes + whole[ISOTOK__PRETOK_BLOCKS] : NULL;
+    pass->bytes =
+        kind & ISOTOK__PASS_BYTES ? arrays->classes + arrays->header[ISOTOK__PRETOK_BLOCKS] : NULL;
     pass->end = stride - 1;
-    pass->reverse_open = head[ISOTOK__PASS_REVERSE_OPEN] * classes;
     pass->kind = kind;
-    return true;
+    *at += size;
+    if (reverse_rows == 0) return pass->end == symbols;
+    pass->reverse = pass->flags + cells + rows;
+    pass->reverse_symbols = pass->reverse + reverse_cells;
+    pass->reverse_open = head[ISOTOK__PASS_REVERSE_OPEN] * classes;
+    return !pass->bytes && head[ISOTOK__PASS_REVERSE_OPEN] < reverse_rows &&
+           head[ISOTOK__PASS_REVERSE_CLOSED] - 1 < reverse_rows;
 }
 
 bool isotok__pretok_open(struct isotok__pretokenizer *out,
                          const struct isotok__pretok_arrays *arrays)
 {
     const uint32_t *header = arrays->header;
-    uint32_t i, count, pages, blocks, bytes;
+    uint32_t i, at, blocks, bytes;
     memset(out, 0, sizeof *out);
     if (arrays->header_count < ISOTOK__PRETOK_WORDS) return false;
-    count = header[ISOTOK__PRETOK_PASSES];
-    pages = header[ISOTOK__PRETOK_PAGES];
+    at = header[ISOTOK__PRETOK_PAGES];
     blocks = header[ISOTOK__PRETOK_BLOCKS];
     bytes = header[ISOTOK__PRETOK_BYTE_CLASSES];
-    if (count == 0 || count > ISOTOK__MAX_PASSES ||
-        arrays->header_count != ISOTOK__PRETOK_WORDS + count * ISOTOK__PASS_WORDS)
-        return false;
-    if (pages < BMP_PAGES + PLANE_PAGES + 64 || pages > arrays->tables_count) return false;
-    if (blocks < 128 || blocks % 64 != 0 || bytes >= ISOTOK__NO_SYMBOL ||
-        header[ISOTOK__PRETOK_CLASSES] == 0 || header[ISOTOK__PRETOK_CLASSES] >= ISOTOK__NO_SYMBOL)
-        return false;
-    if (!fits(blocks, bytes ? 256 : 0, arrays->classes_count)) return false;
     out->pages = arrays->tables;
     out->blocks = arrays->classes;
-    out->count = count;
-    for (i = 0; i < count; i++) {
-        struct isotok__pass *pass = &out->passes[i];
-        if (!open_pass(pass, arrays, header + ISOTOK__PRETOK_WORDS + i * ISOTOK__PASS_WORDS))
-            return false;
-        out->reverses |= pass->reverse != NULL;
+    out->count = header[ISOTOK__PRETOK_PASSES];
+    if (out->count - 1 >= ISOTOK__MAX_PASSES || bytes >= ISOTOK__NO_SYMBOL ||
+        arrays->header_count != ISOTOK__PRETOK_WORDS + out->count * ISOTOK__PASS_WORDS ||
+        header[ISOTOK__PRETOK_CLASSES] - 1 >= ISOTOK__NO_SYMBOL - 1 || at < LEAST_PAGES ||
+        at > arrays->tables_count || blocks < 128 || blocks % 64 != 0 ||
+        blocks > arrays->classes_count || arrays->classes_count - blocks != (bytes ? 256 : 0))
+        return false;
+    header += ISOTOK__PRETOK_WORDS;
+    for (i = 0; i < out->count; i++, header += ISOTOK__PASS_WORDS) {
+        if (!open_pass(&out->passes[i], arrays, header, &at)) return false;
+        out->reverses |= out->passes[i].reverse != NULL;
     }
-    return true;
+    return at == arrays->tables_count;
 }
 
 static bool check_classes(const struct isotok__pretok_arrays *arrays)

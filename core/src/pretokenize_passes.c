@@ -96,14 +96,10 @@ uint32_t isotok__pretokenize(const struct isotok__pretokenizer *pretokenizer,
 
 static void move_run(struct isotok__run *run, uint32_t bytes)
 {
-    run->at -= bytes;
-    run->before -= bytes;
-    run->noted -= bytes;
-    run->entered_at = run->entered_at > bytes ? run->entered_at - bytes : 0;
-    run->failed_from = run->failed_from > bytes ? run->failed_from - bytes : 0;
-    run->failed_to = run->failed_to > bytes ? run->failed_to - bytes : 0;
-    run->seen -= bytes;
-    if (run->held) run->held -= bytes;
+    uint32_t places[ISOTOK__RUN_PLACES], i;
+    memcpy(places, run, sizeof places);
+    for (i = 0; i < ISOTOK__RUN_PLACES; i++) places[i] -= places[i] > bytes ? bytes : places[i];
+    memcpy(run, places, sizeof places);
 }
 
 void isotok__pretok_move(const struct isotok__pretokenizer *pretokenizer,

@@ -38,8 +38,8 @@ class Run(ctypes.Structure):
     _fields_ = [
         (name, U32)
         for name in (
-            "at", "before", "noted", "row", "held", "done", "seen", "entered", "entered_at",
-            "failed_symbol", "failed_from", "failed_to",
+            "at", "before", "noted", "held", "seen", "entered_at", "failed_from", "failed_to",
+            "entered", "failed_symbol", "row", "done",
         )
     ]  # fmt: skip
 
@@ -135,11 +135,13 @@ class Driver:
     @property
     def remembers(self) -> bool:
         """Whether a pass notes where it failed, to keep its time linear."""
-        for at in range(HEADER_WORDS, len(self.arrays.header), PASS_WORDS):
-            start, rows, stride = self.arrays.header[at : at + 3]
+        at = self.arrays.header[1]
+        for word in range(HEADER_WORDS, len(self.arrays.header), PASS_WORDS):
+            rows, stride, _, reverse_rows = self.arrays.header[word : word + 4]
             cells = rows * stride
-            if any(c & ENTERS for c in self.arrays.tables[start + cells : start + 2 * cells]):
+            if any(cell & ENTERS for cell in self.arrays.tables[at + cells : at + 2 * cells]):
                 return True
+            at += 2 * cells + rows + 2 * reverse_rows * self.arrays.header[3]
         return False
 
     def ends(self, text: bytes, capacity: int = 0) -> list[int]:

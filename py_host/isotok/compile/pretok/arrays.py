@@ -37,7 +37,7 @@ JOINS, ON_BYTES, DROPS = 1, 2, 4
 MAX_PASSES: Final = 6
 MAX_CELLS: Final = 1 << 16
 NO_SYMBOL: Final = 255
-HEADER_WORDS, PASS_WORDS = 5, 8
+HEADER_WORDS, PASS_WORDS = 5, 6
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _add_pass(one: Pass, columns: _Columns, tables: array[int]) -> list[int]:
     machine = one.machine
     kept = columns.kept if one.reverse is None else list(range(machine.symbols.end))
     kept = [*kept, machine.symbols.end]
-    rows, stride, at = len(machine.rows), len(kept), len(tables)
+    rows, stride = len(machine.rows), len(kept)
     if rows * stride > MAX_CELLS:
         raise PatternError(f"an automaton of {rows} states")
     tables.extend(row[i].next * stride for row in machine.rows for i in kept)
@@ -148,10 +148,8 @@ def _add_pass(one: Pass, columns: _Columns, tables: array[int]) -> list[int]:
     tables.extend(facts_of(machine))
     kind = (JOINS if machine.joins else 0) | (ON_BYTES if one.on_bytes else 0)
     kind |= DROPS if _drops(machine) else 0
-    words = [at, rows, stride, 0, 0, 0, 0, kind]
-    if one.reverse is not None:
-        words[3:7] = _add_reverse(one.reverse, columns, tables)
-    return words
+    reverse = [0, 0, 0] if one.reverse is None else _add_reverse(one.reverse, columns, tables)
+    return [rows, stride, kind, *reverse]
 
 
 def _flags(cell: Cell, is_end: bool) -> int:
@@ -176,11 +174,11 @@ def _drops(machine: Machine) -> bool:
 def _add_reverse(reverse: Reverse, columns: _Columns, tables: array[int]) -> list[int]:
     """Append the tables of the pass from right to left; return its words of the header."""
     assert reverse.final == 0, "the driver begins with row 0 at the end of a text"
-    at, count = len(tables), columns.count
+    count = columns.count
     if len(reverse.next) * count > MAX_CELLS:
         raise PatternError(f"look-aheads of {len(reverse.next)} states")
     tables.extend(row[i] * count for row in reverse.next for i in columns.kept)
     tables.extend(
         NO_SYMBOL if row[i] == UNKNOWN else row[i] for row in reverse.symbol for i in columns.kept
     )
-    return [at, len(reverse.next), reverse.closed, reverse.open]
+    return [len(reverse.next), reverse.closed, reverse.open]
