@@ -38,7 +38,7 @@ EVERY = (
     "bert", "whitespace", "youtu", "deepseek_coder", "deepseek_llm", "falcon", "bloom",
     "tiny_aya", "chameleon",
 )  # fmt: skip
-QUOTED = ("llama3", "o200k")
+QUOTED = ("llama3", "o200k", "tiktoken cl100k_base", "tiktoken o200k_base")
 
 
 def _pairs() -> Iterator[tuple[str, Any]]:
@@ -76,7 +76,7 @@ def code_points() -> Iterator[Check]:
     for name, value in _pairs():
         if name not in names:
             continue
-        contexts = (*CONTEXTS, *QUOTES) if name.split()[-1] in QUOTED else CONTEXTS
+        contexts = (*CONTEXTS, *QUOTES) if name in QUOTED else CONTEXTS
         texts = (
             context.format(chr(point))
             for context in contexts
