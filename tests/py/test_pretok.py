@@ -14,7 +14,17 @@ from typing import Any
 
 import pytest
 from isotok.compile.pretok import table
-from isotok.compile.pretok.arrays import PretokArrays
+from isotok.compile.pretok.arrays import (
+    BACK,
+    DONE,
+    DROP_HERE,
+    HEADER_WORDS,
+    HERE,
+    JOIN_HERE,
+    REWIND,
+    SLOW,
+    PretokArrays,
+)
 from isotok.compile.pretok.huggingface import cuts_of, read_pre_tokenizer
 from isotok.compile.pretok.known import HUGGING_FACE, TIKTOKEN
 from isotok.compile.pretok.tiktoken import PATTERNS
@@ -291,3 +301,70 @@ def test_shorter_arrays_are_refused(part: int) -> None:
         parts = copies(arrays)
         del parts[part][size:]
         assert pretok.opened(core, PretokArrays(*parts)) is None
+
+
+# Row, symbol, flags. In row 0 nothing was read.
+BAD_CELLS = {
+    "a cut in front of the first character": (0, 0, HERE),
+    "a cut in front of a character that was not read": (0, 1, BACK),
+    "going back without a place": (0, 0, REWIND | SLOW),
+    "an end in the middle": (1, 0, DONE | SLOW),
+    "a slow cell that is not marked": (1, 0, REWIND),
+    "unknown bits": (1, 0, 2),
+    "a join where there are none": (1, 0, HERE | JOIN_HERE | SLOW),
+    "a drop where there are none": (1, 0, HERE | DROP_HERE),
+}
+
+
+@pytest.mark.parametrize("what", BAD_CELLS)
+def test_bad_cells_are_refused(what: str) -> None:
+    core, arrays = pretok.library(), driver_of(HUGGING_FACE["llama3"]).arrays
+    row, symbol, flags = BAD_CELLS[what]
+    parts = copies(arrays)
+    pages, (rows, stride) = arrays.header[1], arrays.header[HEADER_WORDS : HEADER_WORDS + 2]
+    parts[1][pages + rows * stride + row * stride + symbol] = flags
+    assert pretok.opened(core, PretokArrays(*parts)) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "part", "index", "value"),
+    [
+        ("passes", 0, 0, 0),
+        ("passes", 0, 0, 7),
+        ("a block that is none", 1, 5, 65535),
+        ("pages of a plane that are none", 1, 1024 + 20, 100),
+        ("a class that is none", 2, 64, 254),
+        ("rows", 0, HEADER_WORDS, 0),
+        ("stride", 0, HEADER_WORDS + 1, 1),
+        ("kind", 0, HEADER_WORDS + 2, 8),
+    ],
+)
+def test_bad_numbers_are_refused(what: str, part: int, index: int, value: int) -> None:
+    core, arrays = pretok.library(), driver_of(HUGGING_FACE["llama3"]).arrays
+    parts = copies(arrays)
+    parts[part][index] = value
+    assert pretok.opened(core, PretokArrays(*parts)) is None, what
+
+
+def test_rows_without_an_end_are_refused() -> None:
+    core, arrays = pretok.library(), driver_of(HUGGING_FACE["llama3"]).arrays
+    pages, (rows, stride) = arrays.header[1], arrays.header[HEADER_WORDS : HEADER_WORDS + 2]
+    for row in range(rows):
+        for flags in (0, HERE):
+            parts = copies(arrays)
+            parts[1][pages + rows * stride + row * stride + stride - 1] = flags
+            assert pretok.opened(core, PretokArrays(*parts)) is None
+
+
+def test_false_facts_are_refused() -> None:
+    """A fact that is not so is found."""
+    core, arrays = pretok.library(), driver_of(HUGGING_FACE["llama3"]).arrays
+    pages, (rows, stride) = arrays.header[1], arrays.header[HEADER_WORDS : HEADER_WORDS + 2]
+    for row in range(rows):
+        at = pages + 2 * rows * stride + row
+        for fact in range(8):
+            parts = copies(arrays)
+            old, parts[1][at] = parts[1][at], fact
+            stronger = (fact & 3) > (old & 3) or fact & ~old & 4
+            if stronger or fact & 3 == 3:
+                assert pretok.opened(core, PretokArrays(*parts)) is None, (row, old, fact)
