@@ -66,6 +66,7 @@ verb_gen() {
     "$VENV_PYTHON" core/format/generate.py "$@"
     "$VENV_PYTHON" wasm/layout.py "$@"
     "$VENV_PYTHON" tools/operations.py "$@"
+    "$VENV_PYTHON" tools/pretok_known.py "$@"
 }
 
 verb_build() {

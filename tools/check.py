@@ -88,7 +88,12 @@ def shellcheck() -> Result:
 
 
 def generated() -> Result:
-    scripts = ("core/format/generate.py", "wasm/layout.py", "tools/operations.py")
+    scripts = (
+        "core/format/generate.py",
+        "wasm/layout.py",
+        "tools/operations.py",
+        "tools/pretok_known.py",
+    )
     results = [python(script, "--check") for script in scripts]
     return Result(all(r.ok for r in results), "".join(r.text for r in results))
 

@@ -26,6 +26,7 @@ EXTRA = (
     "tests.full.generation",
     "tests.full.hostile",
     "tests.full.normalized",
+    "tests.full.pretok",
     "tests.full.spm_fb",
     "tests.full.streams",
 )  # modules with an ALL of their own

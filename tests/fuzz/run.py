@@ -1,6 +1,6 @@
 """`./build.sh fuzz [TARGET …] [--time=60]`: libFuzzer targets with ASan and UBSan.
 
-Targets: open, build, encode, decode. Everything is made in build/fuzz: programs, corpora
+Targets: open, build, encode, decode, pretok. Everything is made in build/fuzz: programs, corpora
 (which grow from run to run) and the inputs of failures.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,8 +21,8 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "py_host")]
 from support import texts  # noqa: E402
 
 OUT = ROOT / "build/fuzz"
-TARGETS = ("open", "build", "encode", "decode")
-LONGEST = {"open": 65536, "build": 16384, "encode": 4096, "decode": 4096}
+TARGETS = ("open", "build", "encode", "decode", "pretok")
+LONGEST = {"open": 65536, "build": 16384, "encode": 4096, "decode": 4096, "pretok": 65536}
 CLANG = os.environ.get("FUZZ_CC", "clang-19")
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 FLAGS = f"-g -O1 -fno-omit-frame-pointer -DISOTOK_DEBUG {SANITIZE}".split()
@@ -101,6 +102,9 @@ def spm_fb_of(path: Path) -> bytes:
 def write_seeds(target: str, folder: Path) -> None:
     """Start a corpus: models as files and blobs, corner texts, ids."""
     folder.mkdir(parents=True, exist_ok=True)
+    if target == "pretok":
+        write_pretokenizers(folder)
+        return
     models = sorted((ROOT / "tests/vectors/models").glob("*.model"))
     generator = random.Random(target)
     for number, path in enumerate(models):  # of most the C targets have two, see exercise.h
@@ -115,6 +119,21 @@ def write_seeds(target: str, folder: Path) -> None:
                 head = bytes([index, *generator.randbytes(3)])
                 text = b" ".join(texts.CORNERS) if target == "encode" else generator.randbytes(40)
                 (folder / f"{path.stem}.{index}").write_bytes(head + text)
+
+
+def write_pretokenizers(folder: Path) -> None:
+    """Start a corpus: the smaller ones of the known pre-tokenizers, each with a text."""
+    from isotok.compile.pretok import table
+
+    found = (ROOT / "py_host/isotok/data/pretok_known.bin").read_bytes()
+    for number, arrays in enumerate(table.unpack(found).values()):
+        header, tables, classes = arrays.to_bytes()
+        head = struct.pack(
+            "<BHHBBx", len(arrays.header), len(arrays.tables), len(arrays.classes), number, number
+        )
+        seed = head + header + tables + classes + b" ".join(texts.CORNERS)[:2000]
+        if len(seed) <= LONGEST["pretok"]:
+            (folder / f"known_{number}").write_bytes(seed)
 
 
 def fuzz(target: str, seconds: int) -> int:

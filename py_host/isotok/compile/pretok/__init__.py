@@ -1,0 +1,1 @@
+"""Pre-tokenizer patterns compiled to automata (docs/pretokenizer.md)."""
