@@ -68,7 +68,7 @@ compile_objects() { # folder command source…
 compile_one() { # source object; the command comes through the environment
     local flag=
     case $COMPILE_COMMAND in
-    *@wasm/cflags.txt*) flag=$(sed -n "s|^\(-[^ ]*\) $1\$|\1|p" wasm/file_flags.txt) ;;
+    *@wasm/cflags.txt*) flag=$(sed -n "s|^\(-.*\) $1\$|\1|p" wasm/file_flags.txt) ;;
     esac
     echo "  $1"
     # shellcheck disable=SC2086 # the command is several words

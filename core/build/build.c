@@ -98,6 +98,9 @@ static uint32_t kind_of(isotok__span source)
     if (source.size >= 4 && isotok__load_u32(source.data) == ISOTOK__MAGIC) {
         return ISOTOK_SOURCE_PACKED;
     }
+    if (isotok__is_fields(source)) {
+        return ISOTOK_SOURCE_FIELDS;
+    }
     return isotok__is_spm_fb(source) ? ISOTOK_SOURCE_SPM_FB : ISOTOK_SOURCE_SENTENCEPIECE;
 }
 
@@ -127,6 +130,9 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
         status = isotok__read_packed(work, &build->spec, source);
     } else if (kind == ISOTOK_SOURCE_SPM_FB) {
         status = isotok__read_spm_fb(work, &build->spec, source);
+    } else if (kind == ISOTOK_SOURCE_FIELDS) {
+        build->spec.parity = ISOTOK_PARITY_ISOTOK;
+        status = isotok__read_fields(work, &build->arrays, &build->spec, source);
     } else {
         status = isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SOURCE_KIND, kind, 0);
     }

@@ -22,6 +22,9 @@ enum {
     ISOTOK_SOURCE_SENTENCEPIECE = 1, /* `.model` */
     ISOTOK_SOURCE_PACKED = 2,        /* or a blob, whose tables are made again */
     ISOTOK_SOURCE_SPM_FB = 3,        /* Google's `.spm.fb`, docs/spm_fb.md */
+    ISOTOK_SOURCE_FIELDS = 4,        /* fields of isotok_build_set in one: the bytes "ISTF", uint32 0,
+                                        then for each uint32 field, uint32 count, its elements,
+                                        zeros up to a multiple of 8 bytes */
     ISOTOK_SOURCE_0_2_1 = 1 << 8     /* added to a kind: a model that gives the ids and texts of
                                         sentencepiece up to 0.2.1. A packed model or a blob is
                                         what it was made as: E_ARGUMENT if that is not so. */
@@ -51,7 +54,17 @@ enum {
     ISOTOK_FIELD_BYTE_FALLBACK = 12,         /* uint32[1] */
     ISOTOK_FIELD_BOS_PIECE = 13,             /* uint8[bytes]; default "<s>" */
     ISOTOK_FIELD_EOS_PIECE = 14,             /* uint8[bytes]; default "</s>" */
-    ISOTOK_FIELD_PAD_PIECE = 15              /* uint8[bytes]; default "<pad>" */
+    ISOTOK_FIELD_PAD_PIECE = 15,             /* uint8[bytes]; default "<pad>" */
+    ISOTOK_FIELD_BYTE_LEVEL = 16,            /* uint32[1], ISOTOK_BYTE_LEVEL_…; 0: not */
+    ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the pre-tokenizer of a byte-level model */
+    ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
+    ISOTOK_FIELD_PRETOK_CLASSES = 19         /* uint8[n] */
+};
+/* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is
+ * merged first. WHOLE: a pre-token that is a piece is that piece, whatever its merges give. */
+enum {
+    ISOTOK_BYTE_LEVEL_MERGES = 1,
+    ISOTOK_BYTE_LEVEL_WHOLE = 2
 };
 
 /* Starts a build in `memory` (64-aligned, at least 4,096 bytes). */

@@ -41,13 +41,16 @@ static void classify(const isotok__spec *spec, isotok__plan *plan)
     bool cuttable = well_formed && plan->charsmap.well_formed;
     plan->compact = cuttable && !spaces && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
     plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
-    plan->features |= cuttable ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
+    plan->features |= cuttable || spec->byte_level ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
 }
 
 typedef bool selects(const isotok__spec *spec, uint32_t id);
 
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
+    if (spec->byte_level) {
+        return spec->types[id] == ISOTOK_CONTROL;
+    }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
 }
 
@@ -213,22 +216,22 @@ static isotok_status make_other_ids(isotok__work *work, const isotok__spec *spec
     return ISOTOK_OK;
 }
 
-/* User-defined pieces in canonical text, for the normalizer; value = id + 1. */
-static isotok_status make_user_trie(isotok__work *work, const isotok__spec *spec,
-                                    isotok__plan *plan)
+/* A trie of the selected pieces in canonical text; value = id + 1. */
+static isotok_status make_ids_trie(isotok__work *work, const isotok__spec *spec, selects *select,
+                                   isotok__plan *plan, isotok__trie *out, uint64_t feature)
 {
     isotok__keys keys;
     uint32_t *ids;
-    isotok_status status = make_keys(work, spec, is_user_defined, false, &keys, &ids);
+    isotok_status status = make_keys(work, spec, select, false, &keys, &ids);
     if (status != ISOTOK_OK || keys.count == 0) {
         return status;
     }
-    status = isotok__double_array_build(work, &keys, &plan->user_trie);
-    for (uint32_t slot = 0; status == ISOTOK_OK && slot < plan->user_trie.slots; slot++) {
-        isotok__node *node = &plan->user_trie.nodes[slot];
+    status = isotok__double_array_build(work, &keys, out);
+    for (uint32_t slot = 0; status == ISOTOK_OK && slot < out->slots; slot++) {
+        isotok__node *node = &out->nodes[slot];
         node->value = node->value == ISOTOK__NO_INDEX ? 0 : ids[node->value] + 1;
     }
-    plan->features |= ISOTOK__FEATURE_BIT(USER_DEFINED);
+    plan->features |= feature;
     return status;
 }
 
@@ -240,5 +243,11 @@ isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK) {
         status = make_other_ids(work, spec, plan);
     }
-    return status == ISOTOK_OK ? make_user_trie(work, spec, plan) : status;
+    if (status == ISOTOK_OK && spec->byte_level) {
+        return make_ids_trie(work, spec, is_other, plan, &plan->special_trie,
+                             ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
+    }
+    return status == ISOTOK_OK ? make_ids_trie(work, spec, is_user_defined, plan, &plan->user_trie,
+                                               ISOTOK__FEATURE_BIT(USER_DEFINED))
+                               : status;
 }

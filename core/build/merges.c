@@ -8,6 +8,8 @@
  * UNUSED     Such a piece may arise and is split back into the two symbols it came from:
  *            if two splits are possible, the last one made in the whole text counts. */
 #include "plan.h"
+
+#include "isotok_build.h"
 #include "text.h"
 
 enum { MAX_DIRECT = 64 }; /* bytes of internal text */
@@ -68,7 +70,7 @@ static void split(merger *m, uint32_t size)
         uint32_t length = user_match(m, m->text + at, size - at);
         uint32_t node = FROZEN;
         if (length == 0) {
-            length = isotok__char_size(m->text + at, size - at);
+            length = m->spec->byte_level ? 1 : isotok__char_size(m->text + at, size - at);
             node = isotok__trie_walk(m->plan->trie.nodes, 0, m->text + at, length);
         }
         m->node[m->count] = node;
@@ -146,8 +148,9 @@ static void mark_direct(merger *m, isotok__plan *plan)
     for (uint32_t i = 0; i < plan->keys.count; i++) {
         const uint8_t *text = plan->keys.text + isotok__key_begin(&plan->keys, i);
         uint32_t size = plan->keys.ends[i] - isotok__key_begin(&plan->keys, i);
-        if (size <= MAX_DIRECT && m->spec->types[plan->key_ids[i]] != ISOTOK_UNUSED &&
-            merges_to_one(m, text, size)) {
+        bool whole = (m->spec->byte_level & ISOTOK_BYTE_LEVEL_WHOLE) != 0;
+        if (whole || (size <= MAX_DIRECT && m->spec->types[plan->key_ids[i]] != ISOTOK_UNUSED &&
+                      merges_to_one(m, text, size))) {
             uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text, size);
             plan->trie.nodes[slot].value &= ~ISOTOK__NOT_DIRECT_BIT;
         }

@@ -1,8 +1,11 @@
 /* The passes in their order, and the small sections. See plan.h. */
 #include "plan.h"
 
+#include "isotok_build.h"
+
 /* Kinds of operations, FORMAT.md section 7. */
-enum { NORMALIZE_SENTENCEPIECE = 1, DECODE_SENTENCEPIECE = 1, DECODE_DENORMALIZE = 2 };
+enum { NORMALIZE_SENTENCEPIECE = 1, PRETOKENIZE = 1 };
+enum { DECODE_SENTENCEPIECE = 1, DECODE_DENORMALIZE = 2, DECODE_BYTES = 3 };
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -29,11 +32,13 @@ static isotok_status plan_charsmaps(isotok__work *work, const isotok__spec *spec
     return status;
 }
 
-/* User-defined pieces are keys of the normalizer as well. */
+/* User-defined pieces are keys of the normalizer as well, and special tokens are held back like
+ * them. */
 static void bound_user_defined(const isotok__spec *spec, isotok__plan *plan)
 {
     for (uint32_t id = 0; id < spec->vocab_size; id++) {
-        if (spec->types[id] == ISOTOK_USER_DEFINED) {
+        if (spec->types[id] == ISOTOK_USER_DEFINED ||
+            (spec->byte_level && spec->types[id] == ISOTOK_CONTROL)) {
             plan->max_key_bytes =
                 larger(plan->max_key_bytes, (uint32_t)isotok__piece(spec, id).size);
         }
@@ -76,6 +81,10 @@ static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
     plan->operations[1] = (operation){
         DECODE_SENTENCEPIECE,
         spec->normalizer_flags & (ISOTOK__NORM_DUMMY_PREFIX | ISOTOK__NORM_REMOVE_SPACES), 0, 0};
+    if (spec->byte_level) {
+        plan->operations[1] = (operation){DECODE_BYTES, 0, 0, 0};
+    }
+    plan->operations[3] = (operation){PRETOKENIZE, 0, 1, 0};
     plan->operations[2] =
         (operation){DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0};
 }
@@ -87,6 +96,11 @@ static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan
     features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
     features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;
     features |= spec->byte_fallback ? ISOTOK__FEATURE_BIT(BYTE_FALLBACK) : 0;
+    if (spec->byte_level) {
+        features |= ISOTOK__FEATURE_BIT(BYTE_LEVEL) | ISOTOK__FEATURE_BIT(PRETOKENIZER);
+        features |=
+            spec->byte_level & ISOTOK_BYTE_LEVEL_WHOLE ? ISOTOK__FEATURE_BIT(WHOLE_PIECES) : 0;
+    }
     features |= spec->is_0_2_1 ? ISOTOK__FEATURE_BIT(SENTENCEPIECE_0_2_1) : 0;
     return features;
 }
@@ -108,7 +122,7 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK && spec->algorithm == ISOTOK_BPE) {
         status = isotok__plan_merges(work, spec, plan);
     }
-    if (status == ISOTOK_OK) {
+    if (status == ISOTOK_OK && !spec->byte_level) {
         status = isotok__plan_pairs(work, plan);
     }
     if (status == ISOTOK_OK) {

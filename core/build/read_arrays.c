@@ -36,6 +36,9 @@ static isotok_status set_number(isotok__work *work, isotok__spec *spec, uint32_t
         return set_scalar(work, &spec->normalizer_flags, field, data, count, 0, ISOTOK__NORM_ALL);
     case ISOTOK_FIELD_DENORMALIZER_FLAGS:
         return set_scalar(work, &spec->denormalizer_flags, field, data, count, 0, ISOTOK__NORM_ALL);
+    case ISOTOK_FIELD_BYTE_LEVEL:
+        return set_scalar(work, &spec->byte_level, field, data, count, 0,
+                          ISOTOK_BYTE_LEVEL_MERGES | ISOTOK_BYTE_LEVEL_WHOLE);
     case ISOTOK_FIELD_BYTE_FALLBACK:
         return set_scalar(work, &spec->byte_fallback, field, data, count, 0, 1);
     default: return fail_field(work, field);
@@ -53,6 +56,9 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_BOS_PIECE: return &spec->bos_piece;
     case ISOTOK_FIELD_EOS_PIECE: return &spec->eos_piece;
     case ISOTOK_FIELD_PAD_PIECE: return &spec->pad_piece;
+    case ISOTOK_FIELD_PRETOK_HEADER: return &spec->pretok_header;
+    case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
+    case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
     default: return NULL;
     }
 }
@@ -132,4 +138,53 @@ isotok_status isotok__arrays_finish(isotok__work *work, const isotok__arrays *ar
         memcpy(spec->types, arrays->types, v);
     }
     return take_sizes(work, arrays, spec);
+}
+
+/* ---- All in one ------------------------------------------------------------------ */
+
+static uint32_t element_size(uint32_t field)
+{
+    switch (field) {
+    case ISOTOK_FIELD_PIECE_SIZES:
+    case ISOTOK_FIELD_PRETOK_TABLES: return 2;
+    case ISOTOK_FIELD_SCORES:
+    case ISOTOK_FIELD_ALGORITHM:
+    case ISOTOK_FIELD_PARITY:
+    case ISOTOK_FIELD_NORMALIZER_FLAGS:
+    case ISOTOK_FIELD_DENORMALIZER_FLAGS:
+    case ISOTOK_FIELD_BYTE_FALLBACK:
+    case ISOTOK_FIELD_BYTE_LEVEL:
+    case ISOTOK_FIELD_PRETOK_HEADER: return 4;
+    default: return 1;
+    }
+}
+
+bool isotok__is_fields(isotok__span source)
+{
+    return source.size >= 4 && memcmp(source.data, "ISTF", 4) == 0;
+}
+
+isotok_status isotok__read_fields(isotok__work *work, isotok__arrays *arrays, isotok__spec *spec,
+                                  isotok__span source)
+{
+    size_t at = 8;
+    while (at < source.size) {
+        if (source.size - at < 8) {
+            return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_FIELD, 0, at);
+        }
+        const uint32_t field = isotok__load_u32(source.data + at);
+        const uint32_t count = isotok__load_u32(source.data + at + 4);
+        const uint64_t bytes = (uint64_t)count * element_size(field);
+        at += 8;
+        if (bytes > source.size - at) {
+            return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_FIELD, field, at - 8);
+        }
+        isotok_status status =
+            isotok__arrays_set(work, arrays, spec, field, source.data + at, count);
+        if (status != ISOTOK_OK) {
+            return status;
+        }
+        at += ((size_t)bytes + 7) & ~(size_t)7;
+    }
+    return isotok__arrays_finish(work, arrays, spec);
 }

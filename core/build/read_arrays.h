@@ -21,4 +21,9 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
 isotok_status isotok__arrays_finish(isotok__work *work, const isotok__arrays *arrays,
                                     isotok__spec *spec);
 
+/* Whether the source is fields in one (ISOTOK_SOURCE_FIELDS), and reads them all. */
+bool isotok__is_fields(isotok__span source);
+isotok_status isotok__read_fields(isotok__work *work, isotok__arrays *arrays, isotok__spec *spec,
+                                  isotok__span source);
+
 #endif

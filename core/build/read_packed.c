@@ -4,6 +4,7 @@
 #define ISOTOK__BLOB_FIELDS
 #include "blob_gen.h"
 #include "flatbuffer.h"
+#include "isotok_build.h"
 #include "plan.h"
 #include "xxh64.h"
 
@@ -116,6 +117,12 @@ static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t 
     }
     spec->ids_given = true;
     spec->byte_fallback = (features & ISOTOK__FEATURE_BIT(BYTE_FALLBACK)) != 0;
+    if (features & ISOTOK__FEATURE_BIT(BYTE_LEVEL)) {
+        spec->byte_level = ISOTOK_BYTE_LEVEL_MERGES;
+    }
+    if (features & ISOTOK__FEATURE_BIT(WHOLE_PIECES)) {
+        spec->byte_level |= ISOTOK_BYTE_LEVEL_WHOLE;
+    }
     if (status == ISOTOK_OK) {
         status = take_generation(b, spec, features);
     }
@@ -223,6 +230,25 @@ static isotok_status check_no_operation(const buffer *b, uint32_t field)
     return status;
 }
 
+/* The pre-tokenizer of a byte-level model. */
+static isotok_status take_pretokenizer(const buffer *b, isotok__spec *spec)
+{
+    const uint32_t fields[3] = {ISOTOK__FIELD_PRETOK_HEADER, ISOTOK__FIELD_PRETOK_TABLES,
+                                ISOTOK__FIELD_PRETOK_CLASSES};
+    isotok__span *spans[3] = {&spec->pretok_header, &spec->pretok_tables, &spec->pretok_classes};
+    isotok__fb_vector list;
+    uint32_t ignored = 0;
+    isotok_status status = read_vector(b, ISOTOK__FIELD_PRETOKENIZER, &list);
+    if (status == ISOTOK_OK) {
+        status = take_operation(b, ISOTOK__FIELD_PRETOKENIZER, &list, 0, 1, &ignored);
+    }
+    for (uint32_t i = 0; i < 3 && status == ISOTOK_OK; i++) {
+        status = read_vector(b, fields[i], &list);
+        *spans[i] = (isotok__span){list.data, list.count};
+    }
+    return status;
+}
+
 static isotok_status take_operations(const buffer *b, isotok__spec *spec)
 {
     isotok__fb_vector normalizer;
@@ -240,14 +266,16 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
             take_operation(b, ISOTOK__FIELD_NORMALIZER, &normalizer, 0, 1, &spec->normalizer_flags);
     }
     if (status == ISOTOK_OK) {
-        status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 0, 1, &ignored);
+        status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 0, spec->byte_level ? 3 : 1,
+                                &ignored);
     }
     if (status == ISOTOK_OK) {
         status =
             take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 1, 2, &spec->denormalizer_flags);
     }
     if (status == ISOTOK_OK) {
-        status = check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
+        status = spec->byte_level ? take_pretokenizer(b, spec)
+                                  : check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
     }
     return status == ISOTOK_OK ? check_no_operation(b, ISOTOK__FIELD_TEMPLATE_OPS) : status;
 }

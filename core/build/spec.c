@@ -189,8 +189,38 @@ static isotok_status check_bytes(isotok__work *work, const uint8_t byte_found[25
     return ISOTOK_OK;
 }
 
+/* Byte-level: every byte is a piece, and only ids that stand for nothing have no text. */
+static isotok_status check_byte_level(isotok__work *work, const isotok__spec *spec)
+{
+    uint8_t byte_found[256] = {0};
+    if (spec->algorithm != ISOTOK_BPE || spec->byte_fallback || spec->is_0_2_1 ||
+        spec->charsmap.size != 0 || spec->denormalizer_charsmap.size != 0) {
+        return isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD, 16, 0);
+    }
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        isotok__span piece = isotok__piece(spec, id);
+        uint8_t type = spec->types[id];
+        if (type != ISOTOK_NORMAL && type != ISOTOK_CONTROL && type != ISOTOK_UNUSED) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
+        }
+        if ((piece.size == 0) != (type == ISOTOK_UNUSED)) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_EMPTY, id);
+        }
+        if (piece.size > ISOTOK__MAX_PIECE) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_LONG, id);
+        }
+        if (type == ISOTOK_NORMAL && piece.size == 1) {
+            byte_found[piece.data[0]] = 1;
+        }
+    }
+    return check_bytes(work, byte_found);
+}
+
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
 {
+    if (spec->byte_level) {
+        return check_byte_level(work, spec);
+    }
     uint8_t byte_found[256] = {0};
     if (spec->algorithm < ISOTOK_UNIGRAM || spec->algorithm > ISOTOK_CHAR) {
         return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_MODEL_TYPE, ISOTOK__NO_INDEX,

@@ -39,6 +39,10 @@ typedef struct isotok__spec {
     uint32_t unk_id, bos_id, eos_id, pad_id; /* by the check, or from a packed model */
     bool ids_given;                          /* bos_id, eos_id, pad_id came with the source */
     bool is_0_2_1;                           /* ids and texts as sentencepiece up to 0.2.1 */
+    uint32_t byte_level;                     /* ISOTOK_BYTE_LEVEL_…, 0: not */
+    isotok__span pretok_header;              /* uint32, of a byte-level model */
+    isotok__span pretok_tables;              /* uint16 */
+    isotok__span pretok_classes;
 
     const uint8_t *piece_text; /* all pieces end to end */
     uint32_t *piece_ends;      /* [vocab_size] */
@@ -82,6 +86,9 @@ static inline bool isotok__is_nul_piece(isotok__span piece)
 static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
 {
     uint8_t type = spec->types[id];
+    if (spec->byte_level) {
+        return type == ISOTOK_NORMAL;
+    }
     bool with_unused =
         spec->algorithm == ISOTOK_BPE || (spec->is_0_2_1 && spec->algorithm != ISOTOK_UNIGRAM);
     if (with_unused && type == ISOTOK_UNUSED) {

@@ -15,11 +15,19 @@ static void scalar(isotok__section *sections, uint32_t field, uint32_t bits)
     sections[field] = (isotok__section){NULL, 0, bits};
 }
 
-static void operation_sections(const isotok__plan *plan, isotok__section *s)
+static void operation_sections(const isotok__spec *spec, const isotok__plan *plan,
+                               isotok__section *s)
 {
     vector(s, ISOTOK__FIELD_NORMALIZER, &plan->operations[0], 1);
     vector(s, ISOTOK__FIELD_DECODER, &plan->operations[1],
            plan->denormalizer.units != NULL ? 2 : 1);
+    if (spec->byte_level) {
+        vector(s, ISOTOK__FIELD_PRETOKENIZER, &plan->operations[3], 1);
+        vector(s, ISOTOK__FIELD_PRETOK_HEADER, spec->pretok_header.data, spec->pretok_header.size);
+        vector(s, ISOTOK__FIELD_PRETOK_TABLES, spec->pretok_tables.data, spec->pretok_tables.size);
+        vector(s, ISOTOK__FIELD_PRETOK_CLASSES, spec->pretok_classes.data,
+               spec->pretok_classes.size);
+    }
 }
 
 /* What both forms have. */
@@ -48,7 +56,7 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
     vector(s, ISOTOK__FIELD_DENORMALIZER_TEXT, plan->denormalizer.text.data,
            plan->denormalizer.text.size);
     vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
-    operation_sections(plan, s);
+    operation_sections(spec, plan, s);
 }
 
 static void blob_sections(const isotok__spec *spec, const isotok__plan *plan, isotok__section *s)
@@ -60,6 +68,7 @@ static void blob_sections(const isotok__spec *spec, const isotok__plan *plan, is
     vector(s, ISOTOK__FIELD_BYTE_IDS, plan->byte_ids, plan->byte_ids != NULL ? 256 : 0);
     vector(s, ISOTOK__FIELD_PAIR_SET, plan->pair_set, plan->pair_words);
     vector(s, ISOTOK__FIELD_USER_TRIE, plan->user_trie.nodes, plan->user_trie.slots);
+    vector(s, ISOTOK__FIELD_SPECIAL_TRIE, plan->special_trie.nodes, plan->special_trie.slots);
     vector(s, ISOTOK__FIELD_START_SET, plan->start_set,
            plan->start_set != NULL ? ISOTOK__START_WORDS : 0);
 }

@@ -302,7 +302,8 @@ enum {                              /* isotok_encode_options.flags */
                                             or E_TEXT with error.offset, its byte in the text */
        ISOTOK_SAMPLE = 1u << 7,          /* unigram: draw a segmentation, P ~ exp(alpha * score) */
        ISOTOK_GUMBEL = 1u << 8, /* unigram: best path with alpha * Gumbel noise on each piece */
-       ISOTOK_DROPOUT = 1u << 9 /* bpe: leave out each merge with probability alpha */
+       ISOTOK_DROPOUT = 1u << 9, /* bpe: leave out each merge with probability alpha */
+       ISOTOK_SPECIAL = 1u << 10 /* texts of special tokens in the text become these tokens */
 };
 enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
 enum { ISOTOK_PART_LAST = 1u }; /* isotok_input.part */

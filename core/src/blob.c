@@ -218,9 +218,12 @@ static void set_derived(struct isotok_model *model)
     model->wide = b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
                   (model->features & ISOTOK_FEATURE(WIDE)) != 0;
     model->is_0_2_1 = (model->features & ISOTOK_FEATURE(SENTENCEPIECE_0_2_1)) != 0;
-    model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0;
+    /* pre-tokens are found in order, from the front */
+    model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 ||
+                        model->pretokenizer.count != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
-    if (b->algorithm == ISOTOK_BPE)
+    model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;
+    if (b->algorithm == ISOTOK_BPE && !model->byte_level)
         for (i = 0; i < b->vocab_size; i++) model->unused_count += b->types[i] == ISOTOK_UNUSED;
     longest = isotok__longest_run(b->charsmap_text, b->charsmap_text_count, 1, longest);
     longest = isotok__longest_run(b->denormalizer_text, b->denormalizer_text_count, 1, longest);
@@ -247,6 +250,11 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
         return corrupt(error, ISOTOK_WHAT_CHECKSUM, 0, ISOTOK__HEADER_CHECKSUM);
     if ((status = read_fields(data, size, &model->blob, error)) != ISOTOK_OK) return status;
     if ((status = isotok__check_shape(model, data, error)) != ISOTOK_OK) return status;
+    if (model->features & ISOTOK_FEATURE(PRETOKENIZER)) {
+        const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(&model->blob);
+        if (!isotok__pretok_open(&model->pretokenizer, &arrays))
+            return corrupt(error, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_HEADER, 0);
+    }
     if (verify != ISOTOK_VERIFY_TRUSTED &&
         (status = isotok__check_contents(model, data, error)) != ISOTOK_OK)
         return status;

@@ -8,12 +8,14 @@
 
 #include "base.h"
 #include "blob_gen.h"
+#include "pretokenize.h"
 
 #define ISOTOK_FEATURE(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
 
 /* Operations, FORMAT.md §7. */
 enum { ISOTOK_OP_NORMALIZE_SENTENCEPIECE = 1 };
-enum { ISOTOK_OP_DECODE_SENTENCEPIECE = 1, ISOTOK_OP_DENORMALIZE = 2 };
+enum { ISOTOK_OP_PRETOKENIZE = 1 };
+enum { ISOTOK_OP_DECODE_SENTENCEPIECE = 1, ISOTOK_OP_DENORMALIZE = 2, ISOTOK_OP_DECODE_BYTES = 3 };
 enum {
     ISOTOK_NORM_DUMMY_PREFIX = 1,
     ISOTOK_NORM_REMOVE_EXTRA = 2,
@@ -28,6 +30,7 @@ enum {
 #define ISOTOK_MAX_EXPANSION 4096u
 #define ISOTOK_MAX_SLOTS 0xFFFF00u /* so that 0xFFFFFF can mean "unknown" in 24 bits */
 #define ISOTOK_UNK_SLOT 0xFFFFFFu
+#define ISOTOK_SKIP_SLOT 0xFFFFFEu /* text in no pre-token */
 
 /* What a normalizer works with: the model's own, or its denormalizer. */
 struct isotok__rules {
@@ -56,10 +59,20 @@ struct isotok_model {
     uint32_t whole_text;
     uint32_t has_denormalizer;
     uint32_t decoder_flags;
+    uint32_t byte_level;     /* bpe over bytes, decoded as they are */
+    struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
     uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
     uint32_t longest_output; /* of one normalizer step, internal bytes */
 };
+
+ISOTOK_INLINE struct isotok__pretok_arrays isotok__pretok_arrays(const struct isotok__blob *b)
+{
+    const struct isotok__pretok_arrays arrays = {
+        b->pretok_header,       b->pretok_tables,       b->pretok_classes,
+        b->pretok_header_count, b->pretok_tables_count, b->pretok_classes_count};
+    return arrays;
+}
 
 /* Checks the blob as `verify` says and fills `*model`. */
 isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verify,

@@ -43,7 +43,8 @@ static isotok_status check_scalars(const struct check *c)
     for (i = 0; i < 4; i++)
         if (ids[i] != ISOTOK_NO_TOKEN && ids[i] >= b->vocab_size)
             return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID + i, NULL);
-    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL)
+    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL &&
+        !feature(c, ISOTOK_FEATURE(BYTE_LEVEL)))
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID, NULL);
     if (b->max_piece_bytes == 0 || b->max_piece_bytes >= ISOTOK_MAX_PIECE)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_PIECE_BYTES, NULL);
@@ -55,12 +56,18 @@ static isotok_status check_scalars(const struct check *c)
     return ISOTOK_OK;
 }
 
+static bool is_trie_size(uint32_t count)
+{
+    return count != 0 && count % 256 == 0 && count <= ISOTOK_MAX_SLOTS;
+}
+
 static isotok_status check_lengths(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     bool user = feature(c, ISOTOK_FEATURE(USER_DEFINED));
     bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
     bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
+    bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
     uint32_t pair_words = b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS;
     const struct {
         uint32_t field;
@@ -71,16 +78,20 @@ static isotok_status check_lengths(const struct check *c)
         {ISOTOK__FIELD_SCORES, b->scores_count == b->vocab_size},
         {ISOTOK__FIELD_TYPES, b->types_count == b->vocab_size},
         {ISOTOK__FIELD_TRIE,
-         b->trie_count != 0 && b->trie_count % 256 == 0 && b->trie_count <= ISOTOK_MAX_SLOTS},
+         is_trie_size(b->trie_count)},
         {ISOTOK__FIELD_TRIE_IDS, b->trie_ids_count == b->trie_count},
         {ISOTOK__FIELD_BYTE_IDS,
          b->byte_ids_count == (feature(c, ISOTOK_FEATURE(BYTE_FALLBACK)) ? 256u : 0u)},
-        {ISOTOK__FIELD_PAIR_SET, b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
-                                     (pair_words & (pair_words - 1)) == 0 &&
-                                     pair_words <= 1u << 26},
-        {ISOTOK__FIELD_USER_TRIE, user ? b->user_trie_count != 0 && b->user_trie_count % 256 == 0 &&
-                                             b->user_trie_count <= ISOTOK_MAX_SLOTS
-                                       : b->user_trie == NULL},
+        {ISOTOK__FIELD_PAIR_SET, pretokenizer
+                                     ? b->pair_set == NULL
+                                     : b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
+                                           (pair_words & (pair_words - 1)) == 0 &&
+                                           pair_words <= 1u << 26},
+        {ISOTOK__FIELD_PRETOK_HEADER, pretokenizer == (b->pretok_header != NULL)},
+        {ISOTOK__FIELD_SPECIAL_TRIE,
+         feature(c, ISOTOK_FEATURE(SPECIAL_TOKENS)) ? is_trie_size(b->special_trie_count)
+                                                    : b->special_trie == NULL},
+        {ISOTOK__FIELD_USER_TRIE, user ? is_trie_size(b->user_trie_count) : b->user_trie == NULL},
         {ISOTOK__FIELD_CHARSMAP_TRIE,
          charsmap ? b->charsmap_trie_count != 0 && b->charsmap_trie_count % 256 == 0
                   : b->charsmap_trie == NULL},
@@ -104,13 +115,23 @@ static isotok_status check_operations(const struct check *c)
     const struct isotok__blob *b = c->b;
     bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
     bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
-    bool ok = b->normalizer_count == 1 && b->pretokenizer_count == 0 &&
+    bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
+    bool bytes = feature(c, ISOTOK_FEATURE(BYTE_LEVEL));
+    bool ok = b->normalizer_count == 1 && b->pretokenizer_count == (pretokenizer ? 1u : 0u) &&
               b->template_ops_count == 0 && b->decoder_count == (denormalizer ? 2u : 1u);
     ok = ok && b->normalizer[0].kind == ISOTOK_OP_NORMALIZE_SENTENCEPIECE &&
          (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
          b->normalizer[0].section == (charsmap ? 1u : 0u) && b->normalizer[0].argument == 0;
-    ok = ok && b->decoder[0].kind == ISOTOK_OP_DECODE_SENTENCEPIECE &&
-         (b->decoder[0].flags & ~(uint32_t)3) == 0 && b->decoder[0].section == 0 &&
+    /* byte-level models have nothing of what belongs to SentencePiece's */
+    ok = ok && bytes == pretokenizer &&
+         (!bytes || (b->algorithm == ISOTOK_BPE && b->normalizer[0].flags == 0 && !denormalizer &&
+                     !charsmap && b->user_trie == NULL && b->byte_ids == NULL &&
+                     b->pretokenizer[0].kind == ISOTOK_OP_PRETOKENIZE &&
+                     b->pretokenizer[0].flags == 0 && b->pretokenizer[0].section == 1 &&
+                     b->pretokenizer[0].argument == 0));
+    ok = ok && b->decoder[0].kind == (bytes ? (uint32_t)ISOTOK_OP_DECODE_BYTES
+                                            : (uint32_t)ISOTOK_OP_DECODE_SENTENCEPIECE) &&
+         (b->decoder[0].flags & ~(uint32_t)(bytes ? 0 : 3)) == 0 && b->decoder[0].section == 0 &&
          b->decoder[0].argument == 0;
     if (ok && denormalizer)
         ok = b->decoder[1].kind == ISOTOK_OP_DENORMALIZE &&
@@ -199,15 +220,32 @@ static isotok_status check_trie(const struct check *c)
     return ISOTOK_OK;
 }
 
-static isotok_status check_user_trie(const struct check *c)
+/* A trie whose values are ids + 1. */
+static isotok_status check_ids_trie(const struct check *c, const struct isotok__trie_node *trie,
+                                    uint32_t count)
 {
-    const struct isotok__blob *b = c->b;
     uint32_t i, bad = 0;
-    for (i = 0; i < b->user_trie_count; i++)
-        bad |= (uint32_t)((b->user_trie[i].link >> 8) >= b->user_trie_count) |
-               (uint32_t)(b->user_trie[i].value > b->vocab_size);
-    if (b->user_trie_count != 0) bad |= (uint32_t)((b->user_trie[0].link & 0xFFu) == 0);
-    return bad ? fail_at(c, ISOTOK_WHAT_TRIE, 0, b->user_trie) : ISOTOK_OK;
+    for (i = 0; i < count; i++)
+        bad |= (uint32_t)((trie[i].link >> 8) >= count) |
+               (uint32_t)(trie[i].value > c->b->vocab_size);
+    if (count != 0) bad |= (uint32_t)((trie[0].link & 0xFFu) == 0);
+    return bad ? fail_at(c, ISOTOK_WHAT_TRIE, 0, trie) : ISOTOK_OK;
+}
+
+/* The automaton; and each byte is a piece: then no text has an unknown token. */
+static isotok_status check_pretokenizer(const struct check *c)
+{
+    const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(c->b);
+    uint32_t byte, slot;
+    if (!feature(c, ISOTOK_FEATURE(PRETOKENIZER))) return ISOTOK_OK;
+    if (!isotok__pretok_check(&arrays))
+        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_TABLES, c->b->pretok_tables);
+    for (byte = 0; byte < 256; byte++) {
+        slot = isotok__trie_step(c->b->trie, 0, (uint8_t)byte);
+        if (slot == ISOTOK_NO_SLOT || c->b->trie_ids[slot] == ISOTOK_NO_TOKEN)
+            return fail_at(c, ISOTOK_WHAT_BYTE_IDS, byte, c->b->trie);
+    }
+    return ISOTOK_OK;
 }
 
 static isotok_status check_other_ids(const struct check *c)
@@ -276,7 +314,10 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     if ((status = check_pieces(&c)) != ISOTOK_OK) return status;
     if ((status = check_byte_ids(&c)) != ISOTOK_OK) return status;
     if ((status = check_trie(&c)) != ISOTOK_OK) return status;
-    if ((status = check_user_trie(&c)) != ISOTOK_OK) return status;
+    if ((status = check_ids_trie(&c, b->user_trie, b->user_trie_count)) != ISOTOK_OK) return status;
+    status = check_ids_trie(&c, b->special_trie, b->special_trie_count);
+    if (status == ISOTOK_OK) status = check_pretokenizer(&c);
+    if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;
     status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,
                             b->charsmap_text_count);

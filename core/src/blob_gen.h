@@ -37,6 +37,10 @@ enum {
     X(WIDE, 10, "wide") \
     X(UNUSED_MERGES, 11, "unused_merges") \
     X(SENTENCEPIECE_0_2_1, 12, "sentencepiece_0_2_1") \
+    X(BYTE_LEVEL, 13, "byte_level") \
+    X(PRETOKENIZER, 14, "pretokenizer") \
+    X(SPECIAL_TOKENS, 15, "special_tokens") \
+    X(WHOLE_PIECES, 16, "whole_pieces") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -53,9 +57,13 @@ enum {
     ISOTOK__FEATURE_WIDE = 10,
     ISOTOK__FEATURE_UNUSED_MERGES = 11,
     ISOTOK__FEATURE_SENTENCEPIECE_0_2_1 = 12,
+    ISOTOK__FEATURE_BYTE_LEVEL = 13,
+    ISOTOK__FEATURE_PRETOKENIZER = 14,
+    ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
+    ISOTOK__FEATURE_WHOLE_PIECES = 16,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x8000000000001FFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000001FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -110,6 +118,10 @@ struct isotok__blob {
     const struct isotok__operation *pretokenizer;
     const struct isotok__operation *decoder;
     const struct isotok__operation *template_ops;
+    const uint32_t *pretok_header;
+    const uint16_t *pretok_tables;
+    const uint8_t *pretok_classes;
+    const struct isotok__trie_node *special_trie;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -131,6 +143,10 @@ struct isotok__blob {
     uint32_t pretokenizer_count;
     uint32_t decoder_count;
     uint32_t template_ops_count;
+    uint32_t pretok_header_count;
+    uint32_t pretok_tables_count;
+    uint32_t pretok_classes_count;
+    uint32_t special_trie_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -165,9 +181,13 @@ enum {
     ISOTOK__FIELD_NORMALIZER = 27,
     ISOTOK__FIELD_PRETOKENIZER = 28,
     ISOTOK__FIELD_DECODER = 29,
-    ISOTOK__FIELD_TEMPLATE_OPS = 30
+    ISOTOK__FIELD_TEMPLATE_OPS = 30,
+    ISOTOK__FIELD_PRETOK_HEADER = 31,
+    ISOTOK__FIELD_PRETOK_TABLES = 32,
+    ISOTOK__FIELD_PRETOK_CLASSES = 33,
+    ISOTOK__FIELD_SPECIAL_TRIE = 34
 };
-#define ISOTOK__BLOB_FIELD_COUNT 31u
+#define ISOTOK__BLOB_FIELD_COUNT 35u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -218,6 +238,10 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretokenizer, 28, 16),
     ISOTOK__VECTOR(decoder, 29, 16),
     ISOTOK__VECTOR(template_ops, 30, 16),
+    ISOTOK__VECTOR(pretok_header, 31, 4),
+    ISOTOK__VECTOR(pretok_tables, 32, 2),
+    ISOTOK__VECTOR(pretok_classes, 33, 1),
+    ISOTOK__VECTOR(special_trie, 34, 8),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -256,6 +280,10 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretokenizer",
     "decoder",
     "template_ops",
+    "pretok_header",
+    "pretok_tables",
+    "pretok_classes",
+    "special_trie",
 };
 #endif
 

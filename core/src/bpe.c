@@ -197,6 +197,24 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
     segment_chunks(model, text, size, work, tokens);
 }
 
+/* A pre-token: a piece as a whole, or merged from bytes. */
+static ISOTOK_NOINLINE void segment_pretoken(const isotok_model *model, const uint8_t *text,
+                                             uint32_t size, struct isotok__bpe_work *work,
+                                             struct isotok__tokens *tokens)
+{
+    if (size <= model->blob.max_piece_bytes && work->dropout.alpha == 0.0) {
+        const uint32_t slot = isotok__trie_walk(model->blob.trie, 0, text, size);
+        if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT)) {
+            isotok__push_token(tokens, slot, size);
+            return;
+        }
+    }
+    if (work->dropout.alpha == 0.0)
+        segment_plain(model, text, size, work, tokens);
+    else
+        isotok__bpe_long(model, text, size, false, work, tokens);
+}
+
 /* ---- With a token cache ------------------------------------------------------------ */
 
 static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text,
@@ -205,7 +223,10 @@ static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text,
 {
     const uint32_t before = tokens->count;
     struct isotok__cache_entry entry;
-    segment_chunks(model, text, query->size, work, tokens);
+    if (model->byte_level)
+        segment_pretoken(model, text, query->size, work, tokens);
+    else
+        segment_chunks(model, text, query->size, work, tokens);
     if (found || !isotok__cache_missed_before(&query->place)) return;
     memset(&entry, 0, sizeof entry);
     if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
@@ -266,4 +287,60 @@ void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t
             p += n;
         }
     }
+}
+
+/* Text that is in no pre-token: the tokens say only how long it is. */
+static void skip_text(uint32_t size, struct isotok__tokens *tokens)
+{
+    while (size > 0) {
+        const uint32_t part = size < 255 ? size : 255;
+        isotok__push_token(tokens, ISOTOK_SKIP_SLOT, part);
+        size -= part;
+    }
+}
+
+/* Pre-tokens from the first of `ends` on that are short enough for the cache. */
+static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_t *text,
+                                 uint32_t begin, const uint32_t *ends, uint32_t count,
+                                 struct isotok__cache_query *out)
+{
+    uint32_t i;
+    for (i = 0; i < count && i < ISOTOK__CACHE_BATCH; i++) {
+        const uint32_t size = ends[i] - begin; /* large if DROPPED */
+        if (size > ISOTOK__CACHE_KEY) break;
+        out[i].key = isotok__cache_key(text + begin, size);
+        out[i].place = isotok__cache_place(cache, &out[i].key);
+        out[i].size = size;
+        ISOTOK_PREFETCH(out[i].place.set);
+        begin = ends[i];
+    }
+    return i;
+}
+
+uint32_t isotok__bpe_pretokens(const isotok_model *model, const uint8_t *text, uint32_t begin,
+                               const uint32_t *ends, uint32_t count, struct isotok__bpe_work *work,
+                               struct isotok__cache *cache, struct isotok__tokens *tokens)
+{
+    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
+    uint32_t i = 0;
+    while (i < count) {
+        if (ISOTOK_LIKELY(cache != NULL && cache->bypass == 0)) {
+            const uint32_t n =
+                pretoken_queries(cache, text, begin, ends + i, count - i, queries);
+            begin += look_up(model, text + begin, queries, n, work, cache, tokens);
+            i += n;
+            if (n == ISOTOK__CACHE_BATCH) continue;
+        }
+        if (i < count) {
+            const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
+            if (ends[i] & ISOTOK__DROPPED)
+                skip_text(size, tokens);
+            else
+                segment_pretoken(model, text + begin, size, work, tokens);
+            if (cache != NULL) isotok__cache_passed(cache, size);
+            begin = end;
+            i++;
+        }
+    }
+    return begin;
 }

@@ -47,7 +47,7 @@ ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t
 ISOTOK_INLINE uint32_t isotok__bpe_character(const isotok_model *model, const uint8_t *text,
                                              uint32_t size, uint32_t *out_length)
 {
-    *out_length = isotok__char_size(text, size);
+    *out_length = model->byte_level ? 1 : isotok__char_size(text, size);
     return isotok__trie_walk(model->blob.trie, 0, text, *out_length);
 }
 

@@ -111,10 +111,10 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
     bool stripped_once = false;
     if (d->wrote) d->at_start = 0;
     d->piece_position = d->piece_size = 0;
-    if (type == ISOTOK_CONTROL) return;
+    if (type == ISOTOK_CONTROL && !s->model->byte_level) return;
     d->piece = text;
     d->piece_size = size;
-    d->piece_verbatim = type == ISOTOK_UNKNOWN;
+    d->piece_verbatim = type == ISOTOK_UNKNOWN || s->model->byte_level;
     if (type == ISOTOK_UNKNOWN && !verbatim) {
         d->piece = b->unk_surface;
         d->piece_size = b->unk_surface_count;
@@ -227,6 +227,7 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
                                          size_t *consumed, struct sink *sink)
 {
     const struct isotok__blob *b = &s->model->blob;
+    const bool bytes = s->model->byte_level != 0;
     const uint8_t *last; /* text of which COPY + 3 bytes are readable */
     if (b->piece_text_count < COPY + 3) return;
     last = b->piece_text + (b->piece_text_count - COPY - 3);
@@ -238,9 +239,9 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
         if (id >= b->vocab_size || b->types[id] != ISOTOK_NORMAL) return;
         text = isotok__piece_text(s->model, id, &size);
         if (size > COPY || sink->capacity - sink->count <= COPY || text > last) return;
-        space = size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
+        space = !bytes && size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
         *to = 0x20; /* or the first byte follows */
-        if (!copy_plain(to + space, text + 3 * space, size - 3 * space)) return;
+        if (!copy_plain(to + space, text + 3 * space, size - 3 * space) && !bytes) return;
         sink->count += size - 2 * space;
     }
 }

@@ -59,10 +59,12 @@ static void span_of(const struct isotok_session *s, uint32_t position, uint32_t 
     const struct isotok__window *w = &s->window;
     memset(span, 0, sizeof *span);
     if (w->map != NULL) {
-        span->begin = w->map_base + w->map[position];
         /* past the last byte: where the normalizer stands */
-        span->end = position + size < w->size ? w->map_base + w->map[position + size]
-                                              : s->normalizer.consumed;
+        span->begin = w->map_base + w->map[position];
+        uint32_t end = position + size;
+        if (s->model->byte_level) /* of a character that is divided: all of it */
+            while (end < w->size && (w->text[end] & 0xC0) == 0x80) end++;
+        span->end = end < w->size ? w->map_base + w->map[end] : s->normalizer.consumed;
     }
     if (s->options.flags & ISOTOK_NORM_SPANS) {
         span->norm_begin = s->emitter.norm_position;
@@ -152,7 +154,8 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     struct span span;
     isotok_status status = ISOTOK_OK;
     span_of(s, e->position, size, &span);
-    if (slot != ISOTOK_UNK_SLOT) {
+    if (slot == ISOTOK_SKIP_SLOT) {
+    } else if (slot != ISOTOK_UNK_SLOT) {
         status = close_unknown(s, o);
         if (status == ISOTOK_OK) status = put_id(s, o, b->trie_ids[slot], &span);
     } else if (b->byte_ids != NULL) {
@@ -182,7 +185,7 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
     size_t n = 0;
     for (; i < count; i++) {
         const uint32_t slot = slots[i] >> 8, size = slots[i] & 0xFFu;
-        if (ISOTOK_LIKELY(slot != ISOTOK_UNK_SLOT)) {
+        if (ISOTOK_LIKELY(slot < ISOTOK_SKIP_SLOT)) {
             if (ISOTOK_UNLIKELY(open) && n < room) {
                 if (!counting) out[n] = b->unk_id;
                 n++;
@@ -192,7 +195,7 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
             if (!counting) out[n] = ids[slot];
             n++;
         } else if (byte_ids == NULL) {
-            open = true;
+            open = slot == ISOTOK_UNK_SLOT;
         } else {
             const uint8_t *text = s->window.text + position;
             if (size > 4 || text[0] == 0x20 || room - n < size) break;
@@ -232,6 +235,13 @@ isotok_status isotok__emit_begin(struct isotok_session *s, isotok_output *o)
     if (s->options.flags & ISOTOK_BOS) status = put_id(s, o, s->model->blob.bos_id, &none);
     if (status == ISOTOK_OK) s->emitter.stage = ISOTOK__STAGE_TEXT;
     return status;
+}
+
+isotok_status isotok__emit_special(struct isotok_session *s, isotok_output *o, uint32_t id,
+                                   uint64_t begin, uint64_t end)
+{
+    const struct span span = {begin, end, s->emitter.norm_position, s->emitter.norm_position};
+    return put_id(s, o, id, &span);
 }
 
 isotok_status isotok__emit_end(struct isotok_session *s, isotok_output *o)

@@ -13,6 +13,10 @@ isotok_status isotok__emit_begin(struct isotok_session *s, isotok_output *output
 /* Emits the window's tokens from where the last call stopped. OK, NEED_OUTPUT, AT_LIMIT. */
 isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *output);
 
+/* Emits a special token, raw text [begin, end). */
+isotok_status isotok__emit_special(struct isotok_session *s, isotok_output *output, uint32_t id,
+                                   uint64_t begin, uint64_t end);
+
 /* Emits what the end of the text brings: an open run of unknown characters, EOS. */
 isotok_status isotok__emit_end(struct isotok_session *s, isotok_output *output);
 

@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "normalized.h"
 #include "options.h"
+#include "special_tokens.h"
 #include "unigram.h"
 #include "unigram_sample.h"
 #include "words.h"
@@ -34,7 +35,7 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
                                   isotok_error *error)
 {
     const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
-                           ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING;
+                           ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING | ISOTOK_SPECIAL;
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
@@ -46,6 +47,7 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
     isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);
     s->window.map = s->options.flags & ISOTOK_OFFSETS ? s->map_memory : NULL;
     isotok__bpe_forget(&s->bpe);
+    isotok__special_begin(s);
     s->mode = ISOTOK__ENCODING;
     return ISOTOK_OK;
 }
@@ -92,6 +94,8 @@ static void segment(struct isotok_session *s, uint32_t size)
 static void drop_emitted(struct isotok_session *s)
 {
     isotok__window_drop(s, s->ready);
+    if (s->model->pretokenizer.count != 0)
+        isotok__pretok_move(&s->model->pretokenizer, &s->cutter, s->ready);
     s->ready = 0;
     s->tokens.count = 0;
     s->emitter.token = 0;
@@ -107,8 +111,9 @@ isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t
                                        &input->consumed, last, &s->window);
         *out_settled = s->window.size;
     } else {
-        state = isotok__normalizer_run(&s->normalizer, input->text, input->size, &input->consumed,
-                                       last, &s->window);
+        const size_t end = isotok__special_stop(s, input, &last);
+        state = isotok__normalizer_run(&s->normalizer, input->text, end, &input->consumed, last,
+                                       &s->window);
         *out_settled = isotok__normalizer_settled(&s->normalizer, &s->window);
     }
     *out_full = state == ISOTOK__NORM_FULL;
@@ -116,6 +121,27 @@ isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t
     s->mode = ISOTOK__IDLE;
     return isotok__fail(error, ISOTOK_E_TEXT, ISOTOK_WHAT_NORMALIZED_TEXT, 0, s->normalizer.bytes,
                         0);
+}
+
+/* Segments the pre-tokens of the window whose ends are known. */
+static void segment_pretokens(struct isotok_session *s, size_t settled)
+{
+    const isotok_model *model = s->model;
+    struct isotok__cache *cache = s->cache.entries != NULL && !(s->options.flags & SAMPLING)
+                                      ? &s->cache
+                                      : NULL;
+    uint32_t ends[64], count;
+    s->tokens.count = 0;
+    s->tokens.slots = s->tokens_memory;
+    s->bpe.dropout.place = s->place;
+    s->ready = 0;
+    while ((count = isotok__pretokenize(&model->pretokenizer, &s->cutter, s->window.text,
+                                        (uint32_t)settled, s->normalizer.finished != 0, s->symbols,
+                                        ends, 64)) != 0)
+        s->ready = isotok__bpe_pretokens(model, s->window.text, s->ready, ends, count, &s->bpe,
+                                         cache, &s->tokens);
+    s->emitter.token = 0;
+    s->emitter.position = 0;
 }
 
 /* Fills the window and segments up to the last cut. *out_end: the text is used up. */
@@ -128,6 +154,12 @@ static isotok_status advance(struct isotok_session *s, isotok_input *input, bool
     uint32_t ready;
     *out_end = false;
     if (status != ISOTOK_OK) return status;
+    if (s->model->pretokenizer.count != 0) {
+        segment_pretokens(s, settled);
+        if (s->ready == 0 && full) return isotok__need_scratch(s, error);
+        *out_end = s->ready == 0;
+        return ISOTOK_OK;
+    }
     if (s->normalizer.finished) {
         ready = (uint32_t)s->window.size;
         if (ready == 0) *out_end = true;
@@ -177,6 +209,10 @@ static isotok_status run(isotok_session *s, isotok_input *input, isotok_output *
         if (status != ISOTOK_OK) break;
         drop_emitted(s);
         status = advance(s, input, &end, error);
+        if (status == ISOTOK_OK && end && s->normalizer.finished && s->special_size != 0) {
+            status = isotok__special_emit(s, input, output);
+            end = false;
+        }
     }
     if (status == ISOTOK_OK && s->normalizer.finished) {
         status = isotok__emit_end(s, output);

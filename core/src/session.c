@@ -64,6 +64,7 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
         s->unigram.masses = CARVE(&c, struct isotok__mass, masses_size(model));
         s->unigram.masses_mask = masses_size(model) - 1;
     }
+    s->symbols = model->pretokenizer.reverses ? CARVE(&c, uint8_t, n) : NULL;
     s->tokens_memory = CARVE(&c, uint32_t, n + ISOTOK__CACHE_TOKENS);
     s->tokens.slots = s->tokens_memory;
     s->tokens.lengths = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
@@ -184,6 +185,7 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
     if (s->bpe.splits_mask != 0)
         memcpy(s->bpe.splits, from->bpe.splits,
                ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
+    if (s->symbols != NULL) memcpy(s->symbols, from->symbols, from->window.size);
     if (s->raw != NULL) memcpy(s->raw, from->raw, from->decoder.raw_count);
     *out_session = s;
     return ISOTOK_OK;

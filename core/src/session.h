@@ -108,6 +108,10 @@ struct isotok_session {
     uint32_t *tokens_memory; /* where tokens.slots begins */
     struct isotok__unigram_work unigram;
     struct isotok__bpe_work bpe;
+    struct isotok__cutter cutter; /* pre-tokens: where the automaton stands */
+    uint8_t *symbols;             /* its look-aheads, for a window; NULL without any */
+    uint32_t special_id;          /* the special token that ends this stretch of the text … */
+    uint32_t special_size;        /* … and its bytes; 0: none was found yet */
     struct isotok__emitter emitter;
     struct isotok__decoder decoder;
     uint8_t *raw;          /* decode: text in front of the denormalizer, `capacity` bytes */

@@ -11,7 +11,7 @@
  * depend on each other. */
 static bool applies(const isotok_model *model)
 {
-    if (model->whole_text || model->wide) return false;
+    if (model->wide || (model->whole_text && !model->byte_level)) return false;
     if (model->blob.algorithm == ISOTOK_UNIGRAM) return true;
     return model->blob.algorithm == ISOTOK_BPE && model->unused_count == 0;
 }

@@ -13,7 +13,7 @@ static bool is_matchable(const isotok_model *model, uint32_t id)
 {
     uint32_t type = model->blob.types[id];
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED ||
-           (type == ISOTOK_UNUSED &&
+           (type == ISOTOK_UNUSED && !model->byte_level &&
             (model->blob.algorithm == ISOTOK_BPE ||
              (model->is_0_2_1 && model->blob.algorithm != ISOTOK_UNIGRAM)));
 }
@@ -41,14 +41,15 @@ static isotok_status check_spelling(const isotok_model *model, isotok_error *err
     for (id = 0; id < b->vocab_size; id++) {
         const uint8_t *text = isotok__piece_text(model, id, &size);
         isotok_status status;
-        if (size == 1 && text[0] == 0) continue; /* in no index, see FORMAT.md */
+        if (size == 1 && text[0] == 0 && !model->byte_level) continue; /* in no index, FORMAT.md */
+        if (size == 0 && model->byte_level) continue;
         found = isotok_piece_find(model, text, size);
         if (is_matchable(model, id)) {
             /* a reserved piece with the same text comes first */
             if (found != id && (found == ISOTOK_NO_TOKEN || is_matchable(model, found)))
                 return fail(error, ISOTOK_WHAT_SPELLING, id);
             matchable++;
-            status = check_pairs(model, id, error);
+            status = model->blob.pair_set != NULL ? check_pairs(model, id, error) : ISOTOK_OK;
             if (status != ISOTOK_OK) return status;
         } else if (found == ISOTOK_NO_TOKEN) {
             return fail(error, ISOTOK_WHAT_SPELLING, id);

@@ -32,6 +32,10 @@ FEATURES: Final[dict[str, int]] = {
     "wide": 10,
     "unused_merges": 11,
     "sentencepiece_0_2_1": 12,
+    "byte_level": 13,
+    "pretokenizer": 14,
+    "special_tokens": 15,
+    "whole_pieces": 16,
     "packed": 63,
 }
 
@@ -68,6 +72,10 @@ FIELDS: Final[dict[str, int]] = {
     "pretokenizer": 28,
     "decoder": 29,
     "template_ops": 30,
+    "pretok_header": 31,
+    "pretok_tables": 32,
+    "pretok_classes": 33,
+    "special_trie": 34,
 }
 
 # Vectors: name -> bytes of an element.
@@ -93,6 +101,10 @@ VECTORS: Final[dict[str, int]] = {
     "pretokenizer": 16,
     "decoder": 16,
     "template_ops": 16,
+    "pretok_header": 4,
+    "pretok_tables": 2,
+    "pretok_classes": 1,
+    "special_trie": 8,
 }
 
 
@@ -458,3 +470,23 @@ class BlobView:
     def template_ops(self) -> memoryview[int]:
         """Template ops (see Operation)."""
         return self._vector(30, 16).cast("I")
+
+    @property
+    def pretok_header(self) -> memoryview[int]:
+        """The compiled pre-tokenizer, core/src/pretokenize.h."""
+        return self._vector(31, 4).cast("I")
+
+    @property
+    def pretok_tables(self) -> memoryview[int]:
+        """Pretok tables."""
+        return self._vector(32, 2).cast("H")
+
+    @property
+    def pretok_classes(self) -> memoryview[int]:
+        """Pretok classes."""
+        return self._vector(33, 1).cast("B")
+
+    @property
+    def special_trie(self) -> memoryview[int]:
+        """Special tokens in raw text; value = id + 1, 0 = none (see TrieNode)."""
+        return self._vector(34, 8).cast("I")

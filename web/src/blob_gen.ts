@@ -20,6 +20,10 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["wide", 10],
   ["unused_merges", 11],
   ["sentencepiece_0_2_1", 12],
+  ["byte_level", 13],
+  ["pretokenizer", 14],
+  ["special_tokens", 15],
+  ["whole_pieces", 16],
   ["packed", 63],
 ];
 

@@ -137,6 +137,7 @@ export const NORMALIZED = 64;
 export const SAMPLE = 128;
 export const GUMBEL = 256;
 export const DROPOUT = 512;
+export const SPECIAL = 1024;
 
 // enum of ISOTOK_UNIT_BYTE
 export const UNIT_BYTE = 0;
@@ -154,6 +155,7 @@ export const SOURCE_AUTO = 0;
 export const SOURCE_SENTENCEPIECE = 1;
 export const SOURCE_PACKED = 2;
 export const SOURCE_SPM_FB = 3;
+export const SOURCE_FIELDS = 4;
 export const SOURCE_0_2_1 = 256;
 
 // enum of ISOTOK_FORM_BLOB
@@ -178,6 +180,14 @@ export const FIELD_BYTE_FALLBACK = 12;
 export const FIELD_BOS_PIECE = 13;
 export const FIELD_EOS_PIECE = 14;
 export const FIELD_PAD_PIECE = 15;
+export const FIELD_BYTE_LEVEL = 16;
+export const FIELD_PRETOK_HEADER = 17;
+export const FIELD_PRETOK_TABLES = 18;
+export const FIELD_PRETOK_CLASSES = 19;
+
+// enum of ISOTOK_BYTE_LEVEL_MERGES
+export const BYTE_LEVEL_MERGES = 1;
+export const BYTE_LEVEL_WHOLE = 2;
 
 export const STATUS_NAMES: Readonly<Record<number, string>> = {
   0: "OK",

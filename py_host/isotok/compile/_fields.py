@@ -1,0 +1,83 @@
+"""ModelSpec arrays in one buffer: what the model compiler takes instead of a foreign file."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterable
+from typing import Final
+
+from isotok import _layout_gen as abi
+
+MAGIC: Final = b"ISTF\0\0\0\0"
+_SIZES: Final = {"B": 1, "H": 2, "I": 4, "f": 4}
+
+
+def pack_fields(fields: Iterable[tuple[int, array[int] | array[float] | bytes]]) -> bytes:
+    """Join fields (`abi.FIELD_…`, elements) to what the compiler reads.
+
+    Parameters
+    ----------
+    fields : iterable of (int, array or bytes)
+        Arrays of typecode B, H, I or f, which have the element size of the field.
+
+    Returns
+    -------
+    bytes
+        A source for `compile_model`.
+    """
+    out = bytearray(MAGIC)
+    for number, data in fields:
+        raw = data if isinstance(data, bytes) else _little(data)
+        out += number.to_bytes(4, "little") + len(data).to_bytes(4, "little") + raw
+        out += bytes(-len(out) % 8)
+    return bytes(out)
+
+
+def scalar(value: int) -> array[int]:
+    """Return a field of one number."""
+    return array("I", [value])
+
+
+def _little(data: array[int] | array[float]) -> bytes:
+    assert data.itemsize == _SIZES[data.typecode]
+    if sys.byteorder == "big":
+        data = data[:]
+        data.byteswap()
+    return data.tobytes()
+
+
+def byte_level_fields(
+    pieces: list[bytes],
+    types: bytes,
+    scores: array[float],
+    pretokenizer: tuple[bytes, bytes, bytes],
+    *,
+    parity: int,
+    whole: bool,
+) -> bytes:
+    """Return the fields of a byte-level BPE model; `pretokenizer` as `PretokArrays.to_bytes`."""
+    header, tables, classes = pretokenizer
+    merges = abi.BYTE_LEVEL_MERGES | (abi.BYTE_LEVEL_WHOLE if whole else 0)
+    return pack_fields(
+        [
+            (abi.FIELD_ALGORITHM, scalar(abi.BPE)),
+            (abi.FIELD_PARITY, scalar(parity)),
+            (abi.FIELD_NORMALIZER_FLAGS, scalar(0)),
+            (abi.FIELD_BYTE_LEVEL, scalar(merges)),
+            (abi.FIELD_PIECE_TEXT, b"".join(pieces)),
+            (abi.FIELD_PIECE_SIZES, array("H", map(len, pieces))),
+            (abi.FIELD_SCORES, scores),
+            (abi.FIELD_TYPES, types),
+            (abi.FIELD_PRETOK_HEADER, _array("I", header)),
+            (abi.FIELD_PRETOK_TABLES, _array("H", tables)),
+            (abi.FIELD_PRETOK_CLASSES, classes),
+        ]
+    )
+
+
+def _array(code: str, little: bytes) -> array[int]:
+    result: array[int] = array(code, little)
+    if sys.byteorder == "big":
+        result.byteswap()
+    return result

@@ -1,0 +1,132 @@
+"""Rank files of tiktoken -> ModelSpec arrays."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from array import array
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from isotok import _layout_gen as abi
+from isotok.compile._fields import byte_level_fields
+from isotok.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_END: Final = "<|endoftext|>"
+_FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+
+
+def _numbered(first: int, *names: str) -> dict[str, int]:
+    return {name: first + i for i, name in enumerate(names)}
+
+
+_HARMONY: Final = {
+    "<|startoftext|>": 199998,
+    _END: 199999,
+    "<|reserved_200000|>": 200000,
+    "<|reserved_200001|>": 200001,
+    "<|return|>": 200002,
+    "<|constrain|>": 200003,
+    "<|reserved_200004|>": 200004,
+    "<|channel|>": 200005,
+    "<|start|>": 200006,
+    "<|end|>": 200007,
+    "<|message|>": 200008,
+    "<|reserved_200009|>": 200009,
+    "<|reserved_200010|>": 200010,
+    "<|reserved_200011|>": 200011,
+    "<|call|>": 200012,
+    "<|endofprompt|>": 200018,
+}
+
+SPECIAL_TOKENS: Final[Mapping[str, Mapping[str, int]]] = {
+    "gpt2": {_END: 50256},
+    "r50k_base": {_END: 50256},
+    "p50k_base": {_END: 50256},
+    "p50k_edit": {_END: 50256} | _numbered(50281, *_FIM),
+    "cl100k_base": {_END: 100257} | _numbered(100258, *_FIM) | {"<|endofprompt|>": 100276},
+    "o200k_base": {_END: 199999, "<|endofprompt|>": 200018},
+    "o200k_harmony": _HARMONY | {f"<|reserved_{i}|>": i for i in range(200013, 201088)},
+}
+"""Special tokens by name of an encoding, as tiktoken defines them."""
+
+
+def read_ranks(data: Buffer) -> dict[bytes, int]:
+    """Read a rank file: lines of a token in base64, a space, its rank.
+
+    Raises
+    ------
+    TokenizerError
+        A line is not of this form; the error names it.
+    """
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(bytes(data).split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            token, rank = line.split()
+            ranks[base64.b64decode(token, validate=True)] = int(rank)
+        except (ValueError, binascii.Error) as error:
+            raise TokenizerError(
+                f"rank file, line {number}: {line[:60]!r} is not a token in base64, a space "
+                "and its rank"
+            ) from error
+    return ranks
+
+
+def tiktoken_fields(
+    ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
+) -> bytes:
+    """Return a source for `compile_model` that gives the ids of tiktoken.
+
+    Parameters
+    ----------
+    ranks : mapping of bytes to int
+        Rank, which is the id, of each token; all 256 bytes among them.
+    pattern : str
+        What tiktoken calls `pat_str`.
+    special_tokens : mapping of str to int
+
+    Raises
+    ------
+    TokenizerError
+        Two tokens have one id, an id is out of range, or the pattern cannot be compiled.
+    """
+    size = 1 + max((*ranks.values(), *special_tokens.values()), default=-1)
+    if not 0 < size < 1 << 24 or min(ranks.values(), default=0) < 0:
+        raise TokenizerError(f"ranks and special tokens: ids must be below {1 << 24:,}")
+    pieces = [b""] * size
+    types = bytearray([abi.UNUSED]) * size
+    for token, rank in ranks.items():
+        _put(pieces, types, rank, token, abi.NORMAL)
+    for text, number in special_tokens.items():
+        _put(pieces, types, number, text.encode(), abi.CONTROL)
+    scores = array("f", (-float(number) for number in range(size)))
+    return byte_level_fields(
+        pieces,
+        bytes(types),
+        scores,
+        _pretokenizer(pattern),
+        parity=abi.PARITY_TIKTOKEN,
+        whole=True,
+    )
+
+
+def _put(pieces: list[bytes], types: bytearray, number: int, text: bytes, kind: int) -> None:
+    if not text:
+        raise TokenizerError(f"token {number} is empty")
+    if number < 0 or pieces[number]:
+        raise TokenizerError(f"token {text[:60]!r} has id {number}, which is another's, or negative")
+    pieces[number] = text
+    types[number] = kind
+
+
+def _pretokenizer(pattern: str) -> tuple[bytes, bytes, bytes]:
+    from isotok.compile.pretok.arrays import make_arrays
+    from isotok.compile.pretok.chain import make_chain
+    from isotok.compile.pretok.tiktoken import tiktoken_stage
+
+    return make_arrays(make_chain([tiktoken_stage(pattern)])).to_bytes()
