@@ -5,6 +5,14 @@
  * load per character: which row comes next stands apart from what else is to be done. */
 #include "pretokenize.h"
 
+/* Whether single bytes have a loop of their own. With it, code of clang is 1.3 times as fast,
+ * in wasm too; that of gcc is as fast without. */
+#if defined(__clang__)
+#define INNER_LOOP 1
+#else
+#define INNER_LOOP 0
+#endif
+
 /* Adds an end at `at`, or puts it in the place of the last one. */
 static uint32_t put(uint32_t *ends, uint32_t count, uint32_t at, uint32_t join, uint32_t drop)
 {
@@ -47,6 +55,16 @@ again:
     /* Each byte adds at most one end; two may come with the first one. */
     stop = (uint32_t)isotok__min(size, (size_t)at + capacity - count - 2);
     for (;;) {
+        while (INNER_LOOP && at < stop && text[at] < limit) {
+            symbol = single[text[at]];
+            cell = (flags + symbol)[row];
+            if (ISOTOK_UNLIKELY(cell & ISOTOK__CELL_SLOW)) break;
+            noted = cell & ISOTOK__CELL_NOTE ? at : noted;
+            row = (next + symbol)[row];
+            ends[count] = (cell & ISOTOK__CELL_HERE ? at : before) | cell << 31;
+            count += cell >> 15;
+            before = at++;
+        }
         if (ISOTOK_LIKELY(at < stop)) {
             if (ISOTOK_LIKELY(text[at] < limit)) {
                 symbol = single[text[at]];
@@ -95,10 +113,8 @@ again:
                 break;
             }
         } else {
-            ends[count] = before;
-            count += cell >> 15;
-            ends[count] = at | cell << 31; /* DROP_HERE */
-            count += cell >> 14 & 1;
+            ends[count] = (cell & ISOTOK__CELL_HERE ? at : before) | cell << 31; /* DROP_HERE */
+            count += cell >> 15;                                                 /* CUT */
         }
         row = then;
         before = at;

@@ -60,16 +60,17 @@ enum {
 /* Flags of a cell. */
 enum {
     ISOTOK__CELL_DROP_HERE = 1, /* what ends at the cut is no pre-token */
+    ISOTOK__CELL_BACK = 1 << 5, /* cut in front of the character before */
     ISOTOK__CELL_DROP_BACK = 1 << 6,
     ISOTOK__CELL_JOIN_HERE = 1 << 7, /* the cut replaces the last one */
     ISOTOK__CELL_JOIN_BACK = 1 << 8,
     ISOTOK__CELL_ENTERS = 1 << 9,  /* the next row may fail again where it once did */
     ISOTOK__CELL_DONE = 1 << 10,   /* the end was read */
     ISOTOK__CELL_REWIND = 1 << 11, /* cut at the place noted, read again from there */
-    ISOTOK__CELL_SLOW = 1 << 12,   /* one of the above but DROP_HERE */
+    ISOTOK__CELL_SLOW = 1 << 12,   /* one of JOIN_HERE … REWIND, DROP_BACK, or both cuts */
     ISOTOK__CELL_NOTE = 1 << 13,   /* note the place in front of this character */
     ISOTOK__CELL_HERE = 1 << 14,   /* cut in front of this character */
-    ISOTOK__CELL_BACK = 1 << 15    /* cut in front of the character before */
+    ISOTOK__CELL_CUT = 1 << 15     /* BACK or HERE */
 };
 
 /* What holds whenever a row is entered. The check proves each cell from those of its row, so

@@ -91,13 +91,16 @@ static bool check_flags(uint32_t cell, bool is_end, uint32_t kind)
 {
     const uint32_t joins = ISOTOK__CELL_JOIN_HERE | ISOTOK__CELL_JOIN_BACK;
     const uint32_t drops = ISOTOK__CELL_DROP_HERE | ISOTOK__CELL_DROP_BACK;
+    const uint32_t cuts = ISOTOK__CELL_HERE | ISOTOK__CELL_BACK;
     const uint32_t of_back = ISOTOK__CELL_JOIN_BACK | ISOTOK__CELL_DROP_BACK;
     const uint32_t of_here = ISOTOK__CELL_JOIN_HERE | ISOTOK__CELL_DROP_HERE;
     const uint32_t slow = joins | ISOTOK__CELL_DROP_BACK | ISOTOK__CELL_ENTERS | ISOTOK__CELL_DONE |
                           ISOTOK__CELL_REWIND;
     const bool rewind = (cell & ISOTOK__CELL_REWIND) != 0;
     const bool here = rewind || cell & ISOTOK__CELL_HERE;
-    if ((cell & 0x3E) || !(cell & slow) != !(cell & ISOTOK__CELL_SLOW)) return false;
+    const bool both = cell & ISOTOK__CELL_HERE && cell & ISOTOK__CELL_BACK;
+    if (cell & 0x1E || (both || cell & slow) != !!(cell & ISOTOK__CELL_SLOW)) return false;
+    if (!(cell & cuts) != !(cell & ISOTOK__CELL_CUT)) return false;
     if ((cell & of_back && !(cell & ISOTOK__CELL_BACK)) || (cell & of_here && !here)) return false;
     if (cell & joins && !(kind & ISOTOK__PASS_JOINS)) return false;
     if (cell & drops && !(kind & ISOTOK__PASS_DROPS)) return false;

@@ -14,11 +14,12 @@ static void find_symbols(const struct isotok__pretokenizer *pretokenizer,
         while (at > begin && end - at < 4 && (text[at] & 0xC0) == 0x80);
         cell = row + isotok__class_at(pretokenizer->pages, pretokenizer->blocks, text + at,
                                       end - at, &length);
+        if (length == 0 && end == size && !is_end) { /* it goes on in text that has not come */
+            memset(symbols + at, ISOTOK__NO_SYMBOL, end - at);
+            continue;
+        }
+        memset(symbols + at, pass->reverse_symbols[cell], end - at);
         row = pass->reverse[cell];
-        /* An incomplete character at the end of text that goes on is not known. */
-        memset(symbols + at,
-               length || is_end || end < size ? pass->reverse_symbols[cell] : ISOTOK__NO_SYMBOL,
-               end - at);
     }
 }
 

@@ -204,6 +204,16 @@ def test_parts(name: str) -> None:
         assert driver.ends_in_parts(raw, parts, rng.randint(4, 9)) == driver.ends(raw)
 
 
+@pytest.mark.parametrize("name", ["superbpe", "tiny_aya", "exaone4"])
+def test_parts_inside_characters(name: str) -> None:
+    """A look-ahead waits for the rest of a character that has not come."""
+    driver, rng = driver_of(KNOWN[name]), random.Random(name)
+    for _ in range(400):
+        raw = "".join(rng.choices("٣٣1𝟘a \r\né", k=rng.randint(2, 12))).encode()
+        parts = [rng.randint(1, 3) for _ in raw]
+        assert driver.ends_in_parts(raw, parts, 4) == driver.ends(raw)
+
+
 def test_any_bytes() -> None:
     """Bytes that are no UTF-8 are cut somehow, up to the end."""
     rng = random.Random("bytes")

@@ -22,6 +22,7 @@ from isotok.compile.pretok.machine import Cell, Machine
 from isotok.compile.pretok.stages import byte_letters
 
 DROP_HERE: Final = 1
+BACK: Final = 1 << 5
 DROP_BACK: Final = 1 << 6
 JOIN_HERE: Final = 1 << 7
 JOIN_BACK: Final = 1 << 8
@@ -31,7 +32,7 @@ REWIND: Final = 1 << 11
 SLOW: Final = 1 << 12
 NOTE: Final = 1 << 13
 HERE: Final = 1 << 14
-BACK: Final = 1 << 15
+CUT: Final = 1 << 15
 
 JOINS, ON_BYTES, DROPS = 1, 2, 4
 MAX_PASSES: Final = 6
@@ -153,17 +154,17 @@ def _add_pass(one: Pass, columns: _Columns, tables: array[int]) -> list[int]:
 
 
 def _flags(cell: Cell, is_end: bool) -> int:
+    here, back = cell.last or cell.here, cell.back
     bits = (REWIND if cell.rewind else 0) | (ENTERS if cell.enters else 0)
     bits |= DONE if is_end and not cell.rewind else 0
-    here = cell.last or cell.here
-    if cell.back is not None:
-        bits |= (DROP_BACK if cell.back.drop else 0) | (JOIN_BACK if cell.back.join else 0)
+    if back is not None:
+        bits |= (DROP_BACK if back.drop else 0) | (JOIN_BACK if back.join else 0)
     if here is not None:
         bits |= JOIN_HERE if here.join else 0
-    bits |= SLOW if bits else 0
-    bits |= DROP_HERE if here is not None and here.drop else 0
-    bits |= HERE if here is not None and not cell.rewind else 0
-    return bits | (NOTE if cell.note else 0) | (BACK if cell.back is not None else 0)
+    bits |= SLOW if bits or (back and here) else 0
+    if here is not None:
+        bits |= (DROP_HERE if here.drop else 0) | (0 if cell.rewind else HERE | CUT)
+    return bits | (NOTE if cell.note else 0) | (BACK | CUT if back is not None else 0)
 
 
 def _drops(machine: Machine) -> bool:
