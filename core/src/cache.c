@@ -3,7 +3,7 @@
 
 #define LEAST_HITS 80u /* of a period, and one more for each entry made */
 #define FIRST_BYPASS 4096u
-#define SINGLES_BYPASS 2048u /* where chunks are single characters; other text may follow soon */
+#define SINGLES_BYPASS 2048u /* where chunks are single characters */
 #define MOST_DOUBLINGS 4u
 
 void isotok__cache_promote(struct isotok__cache_entry *set)
@@ -32,12 +32,11 @@ bool isotok__cache_missed_before(const struct isotok__cache_place *place)
 
 void isotok__cache_end_period(struct isotok__cache *cache)
 {
-    if (cache->period_bytes < cache->least_bytes) {
-        cache->bypass = SINGLES_BYPASS;
-    } else if (cache->period_hits < LEAST_HITS + cache->period_made) {
+    const bool singles = cache->period_bytes < cache->least_bytes;
+    if (singles || cache->period_hits < LEAST_HITS + cache->period_made) {
         uint32_t doublings =
             cache->bad_periods < MOST_DOUBLINGS ? cache->bad_periods : MOST_DOUBLINGS;
-        cache->bypass = FIRST_BYPASS << doublings;
+        cache->bypass = (singles ? SINGLES_BYPASS : FIRST_BYPASS) << doublings;
         cache->bad_periods++;
     } else {
         cache->bad_periods = 0;
