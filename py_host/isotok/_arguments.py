@@ -38,9 +38,18 @@ def id_of(token_id: SupportsIndex) -> int:
     return number if 0 <= number < 0xFFFFFFFF else 0xFFFFFFFF
 
 
-def flags_of(bos: bool, eos: bool) -> int:
+Special = Literal["none", "all"] | None
+"""Which special tokens are looked for in a text. None: as the source library does by default."""
+
+
+def flags_of(bos: bool, eos: bool, special: Special = None) -> int:
     """Flags of `isotok_encode_options`."""
-    return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
+    flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
+    if special is None or special == "none":
+        return flags
+    if special != "all":
+        raise TokenizerError(f'special: {special!r} is unknown; use "none", "all" or None')
+    return flags | abi.SPECIAL
 
 
 def threads_of(threads: SupportsIndex | None) -> int:

@@ -87,7 +87,7 @@ class Backend(Protocol):
     A back end has no `close`: it goes with the last reference, so never during a call.
     """
 
-    def encode(self, text: str | bytes, bos: object, eos: object, limit: int, /) -> list[int]:
+    def encode(self, text: str | bytes, flags: int, limit: int, /) -> list[int]:
         """Token ids."""
         ...
 

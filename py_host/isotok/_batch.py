@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
-from isotok._arguments import flags_of, threads_of
+from isotok._arguments import Special, flags_of, threads_of
 from isotok._results import Batch, need_numpy, numbers_of
 from isotok.errors import Status, TokenIdError, TokenizerError, make_error
 
@@ -48,6 +48,7 @@ class Batched:
         threads: int | None = 1,
         bos: bool = False,
         eos: bool = False,
+        special: Special = None,
         output: Literal["numpy"] = "numpy",
     ) -> Batch: ...
     @overload
@@ -58,6 +59,7 @@ class Batched:
         threads: int | None = 1,
         bos: bool = False,
         eos: bool = False,
+        special: Special = None,
         output: Literal["list"],
     ) -> list[list[int]]: ...
     def encode_batch(
@@ -67,6 +69,7 @@ class Batched:
         threads: int | None = 1,
         bos: bool = False,
         eos: bool = False,
+        special: Special = None,
         output: Literal["numpy", "list"] = "numpy",
     ) -> Batch | list[list[int]]:
         """Encode many texts.
@@ -103,7 +106,7 @@ class Batched:
         [[3], [3, 4]]
         """
         every, count = _texts_of(texts), threads_of(threads)
-        flags, encode = flags_of(bos, eos), self._backend.encode_batch
+        flags, encode = flags_of(bos, eos, special), self._backend.encode_batch
         if output == "list":
             return _lists(self._backend, every, count, flags)
         if output == "numpy":
@@ -120,12 +123,13 @@ class Batched:
         threads: int | None = 1,
         bos: bool = False,
         eos: bool = False,
+        special: Special = None,
     ) -> list[int]:
         """Count the tokens of many texts, without making them.
 
         Parameters
         ----------
-        texts, threads, bos, eos
+        texts, threads, bos, eos, special
             As in `encode_batch`.
 
         Returns
@@ -139,7 +143,7 @@ class Batched:
         [1, 2, 0]
         """
         every, count = _texts_of(texts), threads_of(threads)
-        flags, count_texts = flags_of(bos, eos), self._backend.count_batch
+        flags, count_texts = flags_of(bos, eos, special), self._backend.count_batch
         with _workers(count, every) as run:
             parts = list(_each_part(every, count, lambda part: count_texts(part, flags), run))
         ends = (memoryview(part).cast("B").cast("Q").tolist() for part in parts)

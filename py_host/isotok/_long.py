@@ -97,8 +97,8 @@ class Long:
         if ids is None:
             ids = self._backend.encode_ids(text, flags_of(bos, eos), 0)
             bos = eos = False
-        front = self._backend.encode("", bos, False, 0)
-        back = self._backend.encode("", False, eos, 0)
+        front = self._backend.encode("", flags_of(bos, False), 0)
+        back = self._backend.encode("", flags_of(False, eos), 0)
         if output == "list":
             return [*front, *memoryview(ids).cast("B").cast("I").tolist(), *back]
         import numpy as np

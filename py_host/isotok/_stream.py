@@ -9,7 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, Self, SupportsIndex, TypeVar, cast
 
 from isotok import _layout_gen as abi
-from isotok._arguments import flags_of
+from isotok._arguments import Special, flags_of
 from isotok._backend import DecoderStream, EncoderStream
 from isotok._results import numbers_of
 from isotok.errors import ClosedError, TokenIdError, TokenizerError, make_error
@@ -247,7 +247,7 @@ class Streaming:
     def _now(self) -> Backend:
         return self._backend
 
-    def encoder(self, *, bos: bool = False, eos: bool = False) -> Encoder:
+    def encoder(self, *, bos: bool = False, eos: bool = False, special: Special = None) -> Encoder:
         """Return an encoder for one text after another that come in chunks.
 
         Parameters
@@ -261,10 +261,10 @@ class Streaming:
         ...     print(encoder.push("hello wor"), encoder.push("ld"), encoder.flush())
         [] [3] [4]
         """
-        return Encoder(self._now, flags_of(bos, eos))
+        return Encoder(self._now, flags_of(bos, eos, special))
 
     def encode_stream(
-        self, chunks: Iterable[str | bytes], *, bos: bool = False, eos: bool = False
+        self, chunks: Iterable[str | bytes], *, bos: bool = False, eos: bool = False, special: Special = None
     ) -> Iterator[list[int]]:
         """Encode a text that comes in chunks, without ever holding all of it.
 
@@ -287,7 +287,7 @@ class Streaming:
         """
         if isinstance(chunks, (str, bytes)):
             raise TypeError("chunks must be an iterable of texts; for one text use encode()")
-        return self._encode_stream(chunks, flags_of(bos, eos))
+        return self._encode_stream(chunks, flags_of(bos, eos, special))
 
     def _encode_stream(self, chunks: Iterable[str | bytes], flags: int) -> Iterator[list[int]]:
         with Encoder(self._now, flags) as encoder:

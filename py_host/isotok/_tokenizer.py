@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, overload
 
 from isotok import _layout_gen as abi
-from isotok._arguments import Unit, flags_of, limit_of, unit_of
+from isotok._arguments import Special, Unit, flags_of, limit_of, unit_of
 from isotok._batch import Batched
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
 from isotok._long import Long
@@ -77,7 +77,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
 
     # -- encode -------------------------------------------------------------------
 
-    def encode(self, text: str | bytes, *, bos: bool = False, eos: bool = False) -> list[int]:
+    def encode(self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None) -> list[int]:
         """Encode a text to token ids.
 
         Parameters
@@ -86,6 +86,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
             Any text.
         bos, eos : bool
             Put the model's BOS id in front, its EOS id at the end.
+        special : {"none", "all"}, optional
+            Whether texts of special tokens in the text become these tokens. None: what the
+            library does that the model comes from (sentencepiece and tiktoken: "none").
 
         Returns
         -------
@@ -102,16 +105,18 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.encode("hello world", bos=True)
         [1, 3, 4]
         """
-        return self._backend.encode(text, bos, eos, 0)
+        # `flags_of` takes longer than a short text does.
+        flags = flags_of(bos, eos, special) if bos or eos or special else 0
+        return self._backend.encode(text, flags, 0)
 
     def encode_to_numpy(
-        self, text: str | bytes, *, bos: bool = False, eos: bool = False
+        self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
     ) -> NDArray[np.uint32]:
         """Encode a text to an array of ids; needs numpy.
 
         Parameters
         ----------
-        text, bos, eos
+        text, bos, eos, special
             As in `encode`.
 
         Returns
@@ -127,11 +132,11 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         need_numpy()
         import numpy as np
 
-        ids = self._backend.encode_ids(text, flags_of(bos, eos), 0)
+        ids = self._backend.encode_ids(text, flags_of(bos, eos, special), 0)
         return np.frombuffer(memoryview(ids), dtype=np.uint32)
 
     def encode_into(
-        self, buffer: Memory, text: str | bytes, *, bos: bool = False, eos: bool = False
+        self, buffer: Memory, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
     ) -> int:
         """Encode a text into memory of the caller's.
 
@@ -139,7 +144,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         ----------
         buffer : writable buffer of uint32
             For example a numpy array or ``array("I", …)``, contiguous.
-        text, bos, eos
+        text, bos, eos, special
             As in `encode`.
 
         Returns
@@ -163,7 +168,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         view = memoryview(cast("Buffer", buffer))
         if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
             raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
-        return self._backend.encode_into(text, flags_of(bos, eos), view)
+        return self._backend.encode_into(text, flags_of(bos, eos, special), view)
 
     def encode_with_offsets(
         self,
@@ -172,12 +177,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         unit: Unit = "codepoint",
         bos: bool = False,
         eos: bool = False,
+        special: Special = None,
     ) -> Encoding:
         """Encode a text, with the place of each token in it.
 
         Parameters
         ----------
-        text, bos, eos
+        text, bos, eos, special
             As in `encode`.
         unit : {"codepoint", "byte", "utf16"}
             What the offsets count: code points of the text, bytes of its UTF-8, or UTF-16
@@ -197,7 +203,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> offsets
         [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
         """
-        ids, offsets, unknown = self._backend.encode_spans(text, flags_of(bos, eos), unit_of(unit))
+        ids, offsets, unknown = self._backend.encode_spans(text, flags_of(bos, eos, special), unit_of(unit))
         if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
             original = PairPositions(text).original
             offsets = [(original(begin), original(end)) for begin, end in offsets]
@@ -208,7 +214,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
                 pieces[position] = normalized[begin:end].decode(errors="replace")
         return Encoding(ids, pieces, offsets)
 
-    def count(self, text: str | bytes, *, bos: bool = False, eos: bool = False) -> int:
+    def count(self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None) -> int:
         """Count the tokens of a text, without making them.
 
         Examples
@@ -216,9 +222,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.count("hello world")
         2
         """
-        return self._backend.count(text, flags_of(bos, eos), 0)
+        return self._backend.count(text, flags_of(bos, eos, special), 0)
 
-    def fits(self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False) -> bool:
+    def fits(self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False, special: Special = None) -> bool:
         """Whether a text has at most `limit` tokens; stops where it has more.
 
         Examples
@@ -228,12 +234,12 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         """
         limit = limit_of(limit)
         if limit <= 0:
-            empty = self._backend.count(text, flags_of(bos, eos), 1) == 0
+            empty = self._backend.count(text, flags_of(bos, eos, special), 1) == 0
             return limit == 0 and empty
-        return self._backend.count(text, flags_of(bos, eos), limit) >= 0
+        return self._backend.count(text, flags_of(bos, eos, special), limit) >= 0
 
     def truncate(
-        self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False
+        self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False, special: Special = None
     ) -> list[int]:
         """First `limit` token ids of a text; stops there.
 
@@ -248,9 +254,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         if limit <= 0:
             if limit < 0:
                 raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
-            self._backend.count(text, flags_of(bos, eos), 1)  # the same errors as elsewhere
+            self._backend.count(text, flags_of(bos, eos, special), 1)  # the same errors as elsewhere
             return []
-        return self._backend.encode(text, bos, eos, limit)
+        return self._backend.encode(text, flags_of(bos, eos, special), limit)
 
     # -- normalize ----------------------------------------------------------------
 

@@ -85,9 +85,8 @@ class WasmBackend:
 
     # -- encode -------------------------------------------------------------------
 
-    def encode(self, text: str | bytes, bos: object, eos: object, limit: int, /) -> list[int]:
+    def encode(self, text: str | bytes, flags: int, limit: int, /) -> list[int]:
         data = utf8(text)
-        flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
         # Not `with`: this is the short path, and a context manager costs as much as a call.
         instance = self._take(len(data))
         try:

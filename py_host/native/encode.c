@@ -88,15 +88,13 @@ static PyObject *encode_list(native_call *call, const isotok_encode_options *opt
     return list;
 }
 
-/* encode(text, bos, eos, limit) -> list[int] */
+/* encode(text, flags, limit) -> list[int] */
 PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!arguments("encode", count, 4)) return NULL;
+    if (!arguments("encode", count, 3)) return NULL;
     isotok_encode_options options = options_of(0);
-    bool bos, eos;
-    if (!argument_bool(args[1], &bos) || !argument_bool(args[2], &eos)) return NULL;
-    options.flags |= (bos ? ISOTOK_BOS : 0u) | (eos ? ISOTOK_EOS : 0u);
-    if (!argument_u64(args[3], &options.limit)) return NULL;
+    if (!argument_u32(args[1], &options.flags)) return NULL;
+    if (!argument_u64(args[2], &options.limit)) return NULL;
     native_call call;
     return call_open_text(&call, self, args[0]) ? encode_list(&call, &options) : NULL;
 }

@@ -58,7 +58,7 @@ def encode_ids(model: Model, text: bytes, sampling: Sampling | None = None) -> l
             return _drawn(model, text, sampling)
         if not sampling.is_best(model):
             return backend.sample(text, *sampling.noise(model), next_seed())
-    return backend.encode(text, False, False, 0)
+    return backend.encode(text, 0, 0)
 
 
 def encode_pieces(model: Model, text: bytes, sampling: Sampling | None = None) -> list[bytes]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from isotok import _layout_gen as abi
+from isotok._arguments import flags_of
 from isotok.compat.sentencepiece._encoding import (
     Sampling,
     encode_ids,
@@ -111,7 +112,7 @@ class Output:
 
     def _ids(self, model: Model, text: bytes, sampling: Sampling | None) -> list[int]:
         if sampling is None and not self.reverse:
-            return model.backend.encode(text, self.add_bos, self.add_eos, 0)
+            return model.backend.encode(text, flags_of(self.add_bos, self.add_eos), 0)
         return self._of_ids(model, encode_ids(model, text, sampling))
 
     def _pieces(
