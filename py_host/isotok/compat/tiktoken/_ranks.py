@@ -1,0 +1,23 @@
+"""The merges of one piece in Python: for what the core has no call for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def merge(ranks: Mapping[bytes, int], piece: bytes) -> list[int]:
+    """Tokens of bytes that no pattern cuts: the pair of least rank first, leftmost first.
+
+    COMPLEXITY  O(n^2): for single pieces, which are short.
+    """
+    if piece in ranks:
+        return [ranks[piece]]
+    parts = [piece[i : i + 1] for i in range(len(piece))]
+    while len(parts) > 1:
+        pairs = [ranks.get(a + b) for a, b in zip(parts, parts[1:], strict=False)]
+        found = [rank for rank in pairs if rank is not None]
+        if not found:
+            break
+        at = pairs.index(min(found))
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    return [ranks[part] for part in parts]
