@@ -264,7 +264,12 @@ class Streaming:
         return Encoder(self._now, flags_of(bos, eos, special))
 
     def encode_stream(
-        self, chunks: Iterable[str | bytes], *, bos: bool = False, eos: bool = False, special: Special = None
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
     ) -> Iterator[list[int]]:
         """Encode a text that comes in chunks, without ever holding all of it.
 

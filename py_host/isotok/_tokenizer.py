@@ -77,7 +77,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
 
     # -- encode -------------------------------------------------------------------
 
-    def encode(self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None) -> list[int]:
+    def encode(
+        self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
+    ) -> list[int]:
         """Encode a text to token ids.
 
         Parameters
@@ -136,7 +138,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         return np.frombuffer(memoryview(ids), dtype=np.uint32)
 
     def encode_into(
-        self, buffer: Memory, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
+        self,
+        buffer: Memory,
+        text: str | bytes,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
     ) -> int:
         """Encode a text into memory of the caller's.
 
@@ -203,7 +211,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> offsets
         [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
         """
-        ids, offsets, unknown = self._backend.encode_spans(text, flags_of(bos, eos, special), unit_of(unit))
+        ids, offsets, unknown = self._backend.encode_spans(
+            text, flags_of(bos, eos, special), unit_of(unit)
+        )
         if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
             original = PairPositions(text).original
             offsets = [(original(begin), original(end)) for begin, end in offsets]
@@ -214,7 +224,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
                 pieces[position] = normalized[begin:end].decode(errors="replace")
         return Encoding(ids, pieces, offsets)
 
-    def count(self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None) -> int:
+    def count(
+        self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
+    ) -> int:
         """Count the tokens of a text, without making them.
 
         Examples
@@ -224,7 +236,15 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         """
         return self._backend.count(text, flags_of(bos, eos, special), 0)
 
-    def fits(self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False, special: Special = None) -> bool:
+    def fits(
+        self,
+        text: str | bytes,
+        limit: int,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
+    ) -> bool:
         """Whether a text has at most `limit` tokens; stops where it has more.
 
         Examples
@@ -239,7 +259,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         return self._backend.count(text, flags_of(bos, eos, special), limit) >= 0
 
     def truncate(
-        self, text: str | bytes, limit: int, *, bos: bool = False, eos: bool = False, special: Special = None
+        self,
+        text: str | bytes,
+        limit: int,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
     ) -> list[int]:
         """First `limit` token ids of a text; stops there.
 
@@ -254,7 +280,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         if limit <= 0:
             if limit < 0:
                 raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
-            self._backend.count(text, flags_of(bos, eos, special), 1)  # the same errors as elsewhere
+            self._backend.count(
+                text, flags_of(bos, eos, special), 1
+            )  # the same errors as elsewhere
             return []
         return self._backend.encode(text, flags_of(bos, eos, special), limit)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-
-import pytest
+from itertools import pairwise
 
 import isotok
+import pytest
 from isotok.compile import compile_model
 from isotok.compile._tiktoken import read_ranks, tiktoken_fields
 from isotok.compile.pretok.tiktoken import PATTERNS
@@ -16,7 +16,8 @@ from isotok.errors import TokenizerError
 tiktoken = pytest.importorskip("tiktoken", reason="the reference library is not installed")
 
 SPECIAL = {"<|end|>": 400, "<|end|>x": 402, "<|": 405}
-WORDS = "the cat and a dog  'll 'S 123 4567 \n\n \r\n x=y; é ee\u0301 中文字 日本語 \u0e01\u0e33 🙂 ½ ʰAB _".split(" ")
+WORDS = ["the", "cat", "and", "a", "dog", "", "'ll", "'S", "123", "4567", "\n\n", "\r\n", "x=y;"]
+WORDS += ["é", "ee\u0301", "中文字", "日本語", "\u0e01\u0e33", "🙂", "½", "ʰAB", "_"]
 PARTS = [*WORDS, " ", "  ", "\n", "\x00", "\ufffd", *SPECIAL, "<|en", "d|>", "\u3000", "١٢"]
 
 
@@ -25,12 +26,13 @@ def _ranks() -> dict[bytes, int]:
     order = list(range(256))
     random.Random(7).shuffle(order)
     ranks = {bytes([byte]): rank for rank, byte in enumerate(order)}
-    texts = [w.encode() for w in (*WORDS, "there cathedral andes 中文 日本 eée", "  \n\n", "12 123")]
+    more = ("there cathedral andes 中文 日本 eée", "  \n\n", "12 123")
+    texts = [word.encode() for word in (*WORDS, *more)]
     words = [[bytes([b]) for b in text] for text in texts]
     while len(ranks) < 330:
         pairs: dict[bytes, int] = {}
         for word in words:
-            for a, b in zip(word, word[1:], strict=False):
+            for a, b in pairwise(word):
                 if a + b not in ranks:
                     pairs[a + b] = pairs.get(a + b, 0) + 1
         if not pairs:

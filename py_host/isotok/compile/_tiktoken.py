@@ -119,7 +119,9 @@ def _put(pieces: list[bytes], types: bytearray, number: int, text: bytes, kind: 
     if not text:
         raise TokenizerError(f"token {number} is empty")
     if number < 0 or pieces[number]:
-        raise TokenizerError(f"token {text[:60]!r} has id {number}, which is another's, or negative")
+        raise TokenizerError(
+            f"token {text[:60]!r} has id {number}, which is another's, or negative"
+        )
     pieces[number] = text
     types[number] = kind
 

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict, cast
 
 from isotok._load import load
 from isotok.compat.tiktoken._ranks import merge
@@ -19,6 +19,14 @@ from isotok.errors import TokenizerError
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+class _Made(TypedDict):
+    name: str
+    pat_str: str
+    mergeable_ranks: dict[bytes, int]
+    special_tokens: dict[str, int]
+
 
 Special = Literal["all"] | AbstractSet[str]
 Disallowed = Literal["all"] | Collection[str]
@@ -296,12 +304,12 @@ class Encoding:
             from isotok.compat.tiktoken import registry
 
             self.__dict__ = registry.get_encoding(state).__dict__
-        elif isinstance(state, dict):
-            self.__init__(**state)
+        else:
+            self.__init__(**cast("_Made", state))
 
 
 def _need_text(text: str) -> str:
-    if not isinstance(text, str):
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected str, not {type(text).__name__}")
     return text
 

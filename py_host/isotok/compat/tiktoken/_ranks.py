@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 
 def merge(ranks: Mapping[bytes, int], piece: bytes) -> list[int]:
@@ -14,7 +15,7 @@ def merge(ranks: Mapping[bytes, int], piece: bytes) -> list[int]:
         return [ranks[piece]]
     parts = [piece[i : i + 1] for i in range(len(piece))]
     while len(parts) > 1:
-        pairs = [ranks.get(a + b) for a, b in zip(parts, parts[1:], strict=False)]
+        pairs = [ranks.get(a + b) for a, b in pairwise(parts)]
         found = [rank for rank in pairs if rank is not None]
         if not found:
             break

@@ -53,9 +53,7 @@ def encoding_name_for_model(model_name: str) -> str:
     for prefix, encoding in MODEL_PREFIX_TO_ENCODING.items():
         if model_name.startswith(prefix):
             return encoding
-    raise KeyError(
-        f"{model_name}: no encoding is known for this model; name one with get_encoding"
-    )
+    raise KeyError(f"{model_name}: no encoding is known for this model; name one with get_encoding")
 
 
 def encoding_for_model(model_name: str) -> Encoding:

@@ -40,7 +40,7 @@ def get_encoding(encoding_name: str) -> Encoding:
     ValueError
         The name is unknown, or the folder has no rank file for it.
     """
-    if not isinstance(encoding_name, str):
+    if not isinstance(encoding_name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"Expected a string in get_encoding, got {type(encoding_name)}")
     found = ENCODINGS.get(encoding_name)
     if found is not None:
