@@ -265,7 +265,7 @@ def _named(part: tuple[S, ...], begin: int, work: Callable[[tuple[S, ...]], T]) 
 def _parts(items: tuple[S, ...], threads: int) -> tuple[list[int], list[tuple[S, ...]]]:
     """Cut into parts of about equal length, and say where each begins."""
     filled = list(accumulate(len(item) + 16 for item in items))
-    count = max(threads * PARTS_PER_THREAD, filled[-1] // MOST_PART)
+    count = max(min(threads, len(items)) * PARTS_PER_THREAD, filled[-1] // MOST_PART)
     wanted = (filled[-1] * number / count for number in range(count))
     begins = sorted({bisect_left(filled, each) for each in wanted})
     return begins, [items[begin:end] for begin, end in pairwise([*begins, len(items)])]
