@@ -105,8 +105,9 @@ enum {
     X(NORMALIZED_TEXT, 35, "normalized text: ill-formed UTF-8 or a space; normalize it first")     \
     X(CACHE_MEMORY, 36, "memory for the cache: 64-aligned, 0 or at least 4,096 bytes")             \
     X(SAMPLING, 37,                                                                                \
-      "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram; dropout: bpe)") \
-    X(NBEST_MEMORY, 38, "memory for the n best: too small")
+      "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)") \
+    X(NBEST_MEMORY, 38, "memory for the n best: too small")                                        \
+    X(NO_SUCH_END, 39, "the model has no BOS, or no EOS; leave bos, eos out")
 /* The same of core/build. */
 #define ISOTOK_BUILD_WHAT_MAP(X)                                                                  \
     X(SOURCE_KIND, 100, "source: no SentencePiece model, .spm.fb, packed model or blob")          \

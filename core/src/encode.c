@@ -39,9 +39,9 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, ISOTOK_BOS, 0, 0);
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_BOS, 0, 0);
     if ((s->options.flags & ISOTOK_EOS) && s->model->blob.eos_id == ISOTOK_NO_TOKEN)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, ISOTOK_EOS, 0, 0);
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_EOS, 0, 0);
     status = begin_sampling(s, error);
     if (status != ISOTOK_OK) return status;
     isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);

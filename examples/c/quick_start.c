@@ -30,11 +30,15 @@ static void grow(isotok_session **session, void **memory)
 
 int main(int argc, char **argv)
 {
-    int file = argc == 3 ? open(argv[1], O_RDONLY) : -1;
-    struct stat stat;
-    if (file < 0 || fstat(file, &stat) != 0) {
+    if (argc != 3) {
         fprintf(stderr, "usage: quick_start MODEL.isotok TEXT\n");
         return 2;
+    }
+    int file = open(argv[1], O_RDONLY);
+    struct stat stat;
+    if (file < 0 || fstat(file, &stat) != 0) {
+        perror(argv[1]);
+        return 1;
     }
 
     /* The model stays in the file: opening reads it once, allocates nothing, and any bytes are

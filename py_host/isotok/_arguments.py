@@ -55,6 +55,6 @@ def flags_of(bos: bool, eos: bool, special: Special = None) -> int:
 def threads_of(threads: SupportsIndex | None) -> int:
     """Check the argument `threads`; None and 0 are one."""
     count = 1 if threads is None else index(threads) or 1
-    if count < 1:
-        raise TokenizerError(f"threads: {count} is less than 1; use 1 or more")
+    if count < 0:
+        raise TokenizerError(f"threads: {count} is negative; use 0 or more")
     return count

@@ -6,11 +6,13 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
 from isotok._arguments import Special, flags_of, threads_of
+from isotok._crew import share
 from isotok._results import Batch, need_numpy, numbers_of
 from isotok.errors import Status, TokenIdError, TokenizerError, make_error
 
@@ -111,9 +113,9 @@ class Batched:
             return _lists(self._backend, every, count, flags)
         if output == "numpy":
             need_numpy()
-            with _workers(count, every) as run:
-                flat = _each_part(every, count, lambda part: encode(part, flags, 0, False), run)
-                return _concatenate(list(flat), run)
+            run = _crew(count, every)
+            flat = _each_part(every, count, lambda part: encode(part, flags, 0, False), run)
+            return _concatenate(list(flat), run)
         raise TokenizerError(f'output: {output!r} is unknown; use "numpy" or "list"')
 
     def count_batch(
@@ -144,8 +146,8 @@ class Batched:
         """
         every, count = _texts_of(texts), threads_of(threads)
         flags, count_texts = flags_of(bos, eos, special), self._backend.count_batch
-        with _workers(count, every) as run:
-            parts = list(_each_part(every, count, lambda part: count_texts(part, flags), run))
+        run = _crew(count, every)
+        parts = _each_part(every, count, lambda part: count_texts(part, flags), run)
         ends = (memoryview(part).cast("B").cast("Q").tolist() for part in parts)
         return [end - begin for part in ends for begin, end in pairwise([0, *part])]
 
@@ -180,8 +182,8 @@ class Batched:
         every, count = _numbers_of(ids), threads_of(threads)
         decode = self._backend.decode_batch
         try:
-            with _workers(count, every) as run:
-                return [text for part in _each_part(every, count, decode, run) for text in part]
+            run = _crew(count, every)
+            return [text for part in _each_part(every, count, decode, run) for text in part]
         except TokenIdError as error:
             raise _name_id(every, self._backend.info()[1], error) from None
 
@@ -214,9 +216,16 @@ def _name_id(every: Numbers, vocab_size: int, error: TokenIdError) -> TokenIdErr
     return error
 
 
+def _crew(threads: int, items: Sequence[object]) -> Callable[..., Iterable[Any]]:
+    """Something like `map` that works in so many threads; with one it is `map`."""
+    if threads == 1 or len(items) < 2 or sys.platform == "emscripten":  # has no threads
+        return map
+    return partial(share, threads)
+
+
 @contextmanager
 def _workers(threads: int, items: Sequence[object]) -> Generator[Callable[..., Iterable[Any]]]:
-    """Threads for the time of a call, as something like `map`; with one it is `map`."""
+    """The same for results that are wanted one by one, while others are made."""
     if threads == 1 or len(items) < 2 or sys.platform == "emscripten":  # has no threads
         yield map
         return
@@ -269,7 +278,7 @@ def _named(part: tuple[S, ...], begin: int, work: Callable[[tuple[S, ...]], T]) 
 def _parts(items: tuple[S, ...], threads: int) -> tuple[list[int], list[tuple[S, ...]]]:
     """Cut into parts of about equal length, and say where each begins."""
     filled = list(accumulate(len(item) + 16 for item in items))
-    count = max(threads * PARTS_PER_THREAD, filled[-1] // MOST_PART)
+    count = max(min(threads, len(items)) * PARTS_PER_THREAD, filled[-1] // MOST_PART)
     wanted = (filled[-1] * number / count for number in range(count))
     begins = sorted({bisect_left(filled, each) for each in wanted})
     return begins, [items[begin:end] for begin, end in pairwise([*begins, len(items)])]

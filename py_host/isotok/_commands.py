@@ -49,7 +49,7 @@ def read_file(name: str) -> bytes:
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise TokenizerError("standard input is closed; give a file or --text")
         return sys.stdin.buffer.read()
-    with open(name, "rb") as file:
+    with _files.open_file(name) as file:
         return file.read()
 
 

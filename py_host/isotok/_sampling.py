@@ -172,7 +172,10 @@ class Sampled:
 def _noise(name: str, value: float | None, most: float = float("inf")) -> float:
     if value is None:
         return DEFAULT_NOISE
-    value = float(value)
+    try:
+        value = float(value)
+    except OverflowError:
+        value = float("inf")
     if not 0.0 <= value <= most or value == float("inf"):
         limit = "a finite number" if most == float("inf") else f"at most {most:g}"
         raise TokenizerError(f"{name}: {value} is out of range; use {limit}, not below 0")

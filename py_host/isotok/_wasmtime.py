@@ -23,6 +23,12 @@ class _Loaded(NamedTuple):
     module: wasmtime.Module
 
 
+def _least(loaded: _Loaded) -> int:
+    """Bytes of linear memory that an instance begins with."""
+    types = [export.type for export in loaded.module.exports]
+    return PAGE * sum(t.limits.min for t in types if isinstance(t, wasmtime.MemoryType))
+
+
 # Compiled once per process and configuration. A race compiles twice, which is harmless.
 _loaded: dict[tuple[str, bool], _Loaded] = {}
 
@@ -100,7 +106,7 @@ class WasmtimeMachine:
         try:
             instance = wasmtime.Instance(self._store, loaded.module, [])
         except wasmtime.WasmtimeError as error:
-            raise memory_error(0, limits.memory if limits else None) from error
+            raise memory_error(_least(loaded), limits.memory if limits else None) from error
         self._exports = instance.exports(self._store)
         memory = self._exports["memory"]
         assert isinstance(memory, wasmtime.Memory)

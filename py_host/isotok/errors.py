@@ -144,6 +144,8 @@ def _message(
         where = f" (ids[{index}])" if subject == "ids" else ""
         return f"token id out of range{where}; ids are 0 <= id < vocab_size"
     what, _, todo = what_text.partition("; ")
+    if status is Status.E_ARGUMENT and subject in ("text", "texts"):  # it is about the options
+        subject, index = "options", 0
     parts = [f"{subject}: {status_text}"]
     if what:
         parts.append(f": {what}")

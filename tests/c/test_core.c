@@ -284,7 +284,7 @@ static void test_no_bos(void)
     for (uint32_t flag = ISOTOK_BOS; flag <= ISOTOK_EOS; flag *= 2) {
         isotok_encode_options options = {.size = sizeof options, .flags = flag};
         CHECK(isotok_encode_begin(s, &options, &e) == ISOTOK_E_ARGUMENT);
-        CHECK(e.what == ISOTOK_WHAT_OPTION);
+        CHECK(e.what == ISOTOK_WHAT_NO_SUCH_END);
     }
     free(memory);
     drive_close(&m);

@@ -125,7 +125,7 @@ def test_unknown_choices(tok: isotok.Tokenizer) -> None:
         tok.encode_with_offsets("hello", unit="char")  # type: ignore[arg-type]
     with pytest.raises(TokenizerError, match='use "numpy" or "list"'):
         tok.encode_batch(["hello"], output="set")  # type: ignore[call-overload]
-    with pytest.raises(TokenizerError, match="use 1 or more"):
+    with pytest.raises(TokenizerError, match="use 0 or more"):
         tok.encode_batch(["hello"], threads=-1)
     with pytest.raises(TokenizerError, match="negative"):
         tok.truncate("hello", -1)

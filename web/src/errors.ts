@@ -103,15 +103,16 @@ function message(
   subject: string,
 ): string {
   const { status, index } = details;
+  const ofOptions = status === abi.E_ARGUMENT && (subject === "text" || subject === "texts");
   if (status === abi.E_ID_RANGE) {
     const where = subject === "ids" ? ` (ids[${index}])` : "";
     return `token id out of range${where}; ids are whole numbers, 0 <= id < vocabSize`;
   }
   const [what = "", ...rest] = whatText.split("; ");
   const todo = rest.join("; ") || (TODO[status] ?? "");
-  const place = WITH_PLACE.includes(status) ? placeOf(details) : "";
+  const place = WITH_PLACE.includes(status) && !ofOptions ? placeOf(details) : "";
   return (
-    `${subject}: ${statusText}` +
+    `${ofOptions ? "options" : subject}: ${statusText}` +
     (what && `: ${what}`) +
     (place && ` (${place})`) +
     (todo && `; ${todo}`)

@@ -62,6 +62,7 @@ export const WHAT_NORMALIZED_TEXT = 35;
 export const WHAT_CACHE_MEMORY = 36;
 export const WHAT_SAMPLING = 37;
 export const WHAT_NBEST_MEMORY = 38;
+export const WHAT_NO_SUCH_END = 39;
 export const WHAT_SOURCE_KIND = 100;
 export const WHAT_PROTOBUF = 101;
 export const WHAT_PIECE_EMPTY = 102;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from isotok import _layout_gen as abi
 from isotok._backend import Limits, choose, limits_of, need_engine
 from isotok._info import Compat, need_compat
-from isotok.errors import TokenizerError
+from isotok.errors import Status, TokenizerError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -70,6 +70,29 @@ def compile_model(
     return bytes(made)
 
 
+_FOREIGN: Final = {
+    b"{": "JSON, perhaps a tokenizer.json, which isotok does not open yet",
+    b"\x1f\x8b": "compressed (gzip): decompress it first",
+}
+
+
+def refuse_foreign(head: bytes) -> None:
+    """Name formats that are not a damaged model, but another thing."""
+    if not head:
+        raise TokenizerError(
+            "source: the model is damaged: it has no bytes; get the file again",
+            status=Status.E_CORRUPT,
+            what=abi.WHAT_PROTOBUF,
+        )
+    for mark, what in _FOREIGN.items():
+        if head.startswith(mark):
+            raise TokenizerError(
+                f"source: the file is {what}; a SentencePiece .model is opened",
+                status=Status.E_UNSUPPORTED,
+                what=abi.WHAT_SOURCE_KIND,
+            )
+
+
 def compile_buffer(
     source: Buffer,
     form: str,
@@ -83,6 +106,7 @@ def compile_buffer(
         known = ", ".join(f'"{name}"' for name in _FORMS)
         raise TokenizerError(f"form: {form!r} is unknown; use one of {known}")
     need_compat(compat)
+    refuse_foreign(bytes(memoryview(source)[:2]))
     kind = abi.SOURCE_AUTO if compat is None else abi.SOURCE_AUTO | abi.SOURCE_0_2_1
     limits = limits_of(limits)
     if choose(backend, limits) == "native":

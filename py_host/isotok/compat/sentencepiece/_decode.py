@@ -101,6 +101,8 @@ class _Request:
             raise internal(NOT_LOADED)
         if self.kind is str or self.kind is bytes:
             return self._text(self.model, values)
+        if not values and self.kind == "immutable_proto":
+            return ""  # as 0.2.1, the last to have this kind
         tokens = self._tokens(self.model, values)
         if self.kind == "serialized_proto":
             return tokens.serialized()

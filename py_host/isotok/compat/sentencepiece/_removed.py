@@ -290,6 +290,8 @@ class Removed:
         return cast("Any", self).NBestEncode(input=input, **options)
 
     def _decode_as(self, kind: str, input: Any, kwargs: dict[str, Any]) -> Any:
+        if isinstance(input, list) and not input:
+            return ""
         return cast("Any", self).Decode(input=input, **{"out_type": kind, **kwargs})
 
     def DecodePiecesAsSerializedProto(self, input: Any, **kwargs: Any) -> Any:
