@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -51,18 +52,23 @@ def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-Opener = Callable[[Path, str], isotok.Tokenizer]
+class Opener(Protocol):
+    """What the fixture `opened` is."""
+
+    def __call__(self, path: Path, backend: str, compat: str | None = None) -> isotok.Tokenizer: ...
 
 
 @pytest.fixture(scope="session")
 def opened() -> Iterator[Opener]:
     """Return a function that opens a model once per back end and keeps it open."""
-    tokenizers: dict[tuple[Path, str], isotok.Tokenizer] = {}
+    tokenizers: dict[tuple[Path, str, str | None], isotok.Tokenizer] = {}
 
-    def open_model(path: Path, backend: str) -> isotok.Tokenizer:
-        if (path, backend) not in tokenizers:
-            tokenizers[path, backend] = isotok.load(path, backend=backend)
-        return tokenizers[path, backend]
+    def open_model(path: Path, backend: str, compat: str | None = None) -> isotok.Tokenizer:
+        key = path, backend, compat
+        if key not in tokenizers:
+            found = isotok.load(path, backend=backend, compat=compat)  # type: ignore[arg-type]
+            tokenizers[key] = found
+        return tokenizers[key]
 
     yield open_model
     for tokenizer in tokenizers.values():

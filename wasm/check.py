@@ -32,7 +32,7 @@ class Module:
 
 
 MODULES = (
-    Module("isotok.wasm", "core/include/isotok.h", 80_000, 40_000),
+    Module("isotok.wasm", "core/include/isotok.h", 65_536, 29_696),
     Module("isotok-build.wasm", "core/build/isotok_build.h", 262_144, 131_072),
 )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import index
@@ -216,23 +215,14 @@ def _name_id(every: Numbers, vocab_size: int, error: TokenIdError) -> TokenIdErr
     return error
 
 
+def _alone(threads: int, items: Sequence[object]) -> bool:
+    """Whether this thread does all the work."""
+    return threads == 1 or len(items) < 2 or sys.platform == "emscripten"  # has no threads
+
+
 def _crew(threads: int, items: Sequence[object]) -> Callable[..., Iterable[Any]]:
     """Something like `map` that works in so many threads; with one it is `map`."""
-    if threads == 1 or len(items) < 2 or sys.platform == "emscripten":  # has no threads
-        return map
-    return partial(share, threads)
-
-
-@contextmanager
-def _workers(threads: int, items: Sequence[object]) -> Generator[Callable[..., Iterable[Any]]]:
-    """The same for results that are wanted one by one, while others are made."""
-    if threads == 1 or len(items) < 2 or sys.platform == "emscripten":  # has no threads
-        yield map
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(threads, len(items))) as pool:
-        yield pool.map
+    return map if _alone(threads, items) else partial(share, threads)
 
 
 def _each_part(
@@ -253,13 +243,16 @@ def _each_part(
 def _lists(backend: Backend, texts: Texts, threads: int, flags: int) -> list[list[int]]:
     """Lists of ids; this thread makes them, while others go on with the next texts."""
     encode = backend.encode_batch
-    with _workers(threads, texts) as run:
-        if run is map:
-            return _named(texts, 0, lambda part: encode(part, flags, 0, True))
-        result: list[list[int]] = []
+    if _alone(threads, texts):
+        return _named(texts, 0, lambda part: encode(part, flags, 0, True))
+    from concurrent.futures import ThreadPoolExecutor
+
+    result: list[list[int]] = []
+    with ThreadPoolExecutor(min(threads, len(texts))) as pool:
+        run = pool.map
         for part in _each_part(texts, threads, lambda part: encode(part, flags, 0, False), run):
             result += backend.lists(*part)
-        return result
+    return result
 
 
 def _named(part: tuple[S, ...], begin: int, work: Callable[[tuple[S, ...]], T]) -> T:

@@ -61,7 +61,11 @@ def test_alpha_that_is_no_double() -> None:
 
 @pytest.mark.parametrize(
     ("source", "reason"),
-    [(b"", "it has no bytes; get the file again"), (b'{"version": "1.0"}', "JSON"), (b"\x1f\x8b\x08\0", "gzip")],
+    [
+        (b"", "it has no bytes; get the file again"),
+        (b'{"version": "1.0"}', "JSON"),
+        (b"\x1f\x8b\x08\0", "gzip"),
+    ],
 )
 def test_other_files(source: bytes, reason: str) -> None:
     """They are not damaged models."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import isotok
 import pytest
+from conftest import Opener
 from isotok.compile import compile_model
 from support import data, generation, spine
 from support.generation import digest
@@ -21,21 +22,10 @@ NBEST: list[dict[str, Any]] = GOLDEN["nbest"]
 Old = Callable[[str, str], isotok.Tokenizer]
 
 
-@pytest.fixture(scope="module")
-def old() -> Iterator[Old]:
-    """Return a function that opens a model once per back end."""
-    tokenizers: dict[tuple[str, str], isotok.Tokenizer] = {}
-
-    def open_model(model: str, backend: str) -> isotok.Tokenizer:
-        if (model, backend) not in tokenizers:
-            path = data.VECTOR_MODELS / f"{model}.model"
-            found = isotok.load(path, backend=backend, compat="0.2.1")  # type: ignore[arg-type]
-            tokenizers[model, backend] = found
-        return tokenizers[model, backend]
-
-    yield open_model
-    for tokenizer in tokenizers.values():
-        tokenizer.close()
+@pytest.fixture
+def old(opened: Opener) -> Old:
+    """Return a function that opens a vector model once per back end."""
+    return lambda model, backend: opened(data.VECTOR_MODELS / f"{model}.model", backend, "0.2.1")
 
 
 def expected(vector: spine.Vector) -> spine.Vector:

@@ -76,7 +76,7 @@ _FOREIGN: Final = {
 }
 
 
-def refuse_foreign(head: bytes) -> None:
+def _refuse_foreign(head: bytes) -> None:
     """Name formats that are not a damaged model, but another thing."""
     if not head:
         raise TokenizerError(
@@ -106,7 +106,7 @@ def compile_buffer(
         known = ", ".join(f'"{name}"' for name in _FORMS)
         raise TokenizerError(f"form: {form!r} is unknown; use one of {known}")
     need_compat(compat)
-    refuse_foreign(bytes(memoryview(source)[:2]))
+    _refuse_foreign(bytes(memoryview(source)[:2]))
     kind = abi.SOURCE_AUTO if compat is None else abi.SOURCE_AUTO | abi.SOURCE_0_2_1
     limits = limits_of(limits)
     if choose(backend, limits) == "native":
