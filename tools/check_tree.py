@@ -31,9 +31,9 @@ class Layer(NamedTuple):
 # Lowest first. A module may use itself, its parts (blob: blob_check) and lower layers.
 LAYERS = (
     Layer("L0", ("exact", "base", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
-    Layer("L1", ("utf8", "trie", "cache")),
+    Layer("L1", ("utf8", "trie", "cache", "pretokenize")),
     Layer("L1 blob", ("blob",)),
-    Layer("L2", ("normalize", "pretokenize", "special", "cuts", "lattice", "bpe_queue", "certify")),
+    Layer("L2", ("normalize", "special", "cuts", "lattice", "bpe_queue", "certify")),
     Layer("L2 session", ("session", "normalized", "chunk")),
     Layer("L3", ("unigram", "best_paths", "bpe", "wordpiece", "greedy", "words")),
     Layer(
@@ -44,6 +44,7 @@ LAYERS = (
             "names",
             "options",
             "emit",
+            "special_tokens",
             "encode",
             "boundaries",
             "nbest",

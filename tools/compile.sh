@@ -211,7 +211,8 @@ link_emscripten() { # target object…
     shift
     # The optimizer puts any function with one caller into it; loops are faster on their own.
     emcc "$@" -o "$target" -Os -msimd128 -mbulk-memory -sSTANDALONE_WASM --no-entry \
-        -sBINARYEN_EXTRA_PASSES=--one-caller-inline-max-function-size=100 -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=262144 -sTOTAL_STACK=65536 -Wl,--stack-first
+        -sBINARYEN_EXTRA_PASSES=--one-caller-inline-max-function-size=100 \
+        -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=262144 -sTOTAL_STACK=65536 -Wl,--stack-first
 }
 
 link_second() { # target object…

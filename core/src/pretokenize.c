@@ -1,4 +1,4 @@
-/* L2: one pass of a pre-tokenizer over its text. See pretokenize.h.
+/* L1: one pass of a pre-tokenizer over its text. See pretokenize.h.
  *
  * COMPLEXITY: a cell per character, and per character that is read again; the compiler bounds
  * those. The hot loop has no branch that depends on where pre-tokens end, and waits for one

@@ -1,4 +1,4 @@
-/* L2: cutting normalized text into pre-tokens with automata that were compiled from the
+/* L1: cutting normalized text into pre-tokens with automata that were compiled from the
  * model's patterns (py_host/isotok/compile/pretok; docs/pretokenizer.md).
  *
  * A pre-tokenizer is one or more passes. The first reads the text; each further one reads

@@ -1,4 +1,4 @@
-/* L2: opening the arrays of a pre-tokenizer, and the check of what they hold. See
+/* L1: opening the arrays of a pre-tokenizer, and the check of what they hold. See
  * pretokenize.h. The check walks over every cell once and needs no memory: what must hold in
  * a row is written there, and each cell is held to lead only to rows whose facts it keeps. */
 #include "pretokenize.h"

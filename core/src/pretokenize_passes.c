@@ -1,4 +1,4 @@
-/* L2: the passes of a pre-tokenizer, one after the other. See pretokenize.h. */
+/* L1: the passes of a pre-tokenizer, one after the other. See pretokenize.h. */
 #include "pretokenize.h"
 
 /* Finds the symbol of each character of text[begin..size) and writes it to symbols[], for each
