@@ -58,7 +58,31 @@ enum {
     ISOTOK_FIELD_BYTE_LEVEL = 16,            /* uint32[1], ISOTOK_BYTE_LEVEL_…; 0: not */
     ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the pre-tokenizer of a byte-level model */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
-    ISOTOK_FIELD_PRETOK_CLASSES = 19         /* uint8[n] */
+    ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
+    ISOTOK_FIELD_ADDED_TOKENS = 30,          /* uint32[2 n], ids, ascending, and ISOTOK_ADDED_…:
+                                                pieces that are looked for in raw text; default: the
+                                                CONTROL pieces of a byte-level model, without flags */
+    ISOTOK_FIELD_WORD_RANGES = 31,           /* uint32[n], code points at which the characters of
+                                                words begin and end in turn, for SINGLE_WORD */
+    ISOTOK_FIELD_TEMPLATE = 32,              /* uint32[3 n], operations: kind, flags, argument */
+    ISOTOK_FIELD_DECODER = 33,               /* uint32[2], ISOTOK_DECODE_…, argument */
+    ISOTOK_FIELD_DECODER_PREFIX = 34         /* uint8[bytes], of pieces that continue a word */
+};
+/* Flags of added tokens (FORMAT.md, section 12). */
+enum {
+    ISOTOK_ADDED_PLAIN = 1 << 25,      /* not special: found in any text */
+    ISOTOK_ADDED_LSTRIP = 1 << 26,     /* takes the white space in front of it … */
+    ISOTOK_ADDED_RSTRIP = 1 << 27,     /* … behind it */
+    ISOTOK_ADDED_SINGLE_WORD = 1 << 28 /* not next to a character of a word */
+};
+/* Flags of the decoder of a model from a tokenizer.json (FORMAT.md, section 12). */
+enum {
+    ISOTOK_DECODE_SPACES = 1,
+    ISOTOK_DECODE_FIRST = 2,
+    ISOTOK_DECODE_STRIP = 4,
+    ISOTOK_DECODE_RUNS = 8,
+    ISOTOK_DECODE_WORDS = 16,
+    ISOTOK_DECODE_CLEANUP = 32
 };
 /* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is
  * merged first. WHOLE: a pre-token that is a piece is that piece, whatever its merges give. */

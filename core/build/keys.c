@@ -49,14 +49,19 @@ typedef bool selects(const isotok__spec *spec, uint32_t id);
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
     if (spec->byte_level) {
-        return spec->types[id] == ISOTOK_CONTROL;
+        return spec->types[id] == ISOTOK_CONTROL || spec->types[id] == ISOTOK_USER_DEFINED;
     }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
 }
 
 static bool is_user_defined(const isotok__spec *spec, uint32_t id)
 {
-    return spec->types[id] == ISOTOK_USER_DEFINED;
+    return spec->types[id] == ISOTOK_USER_DEFINED && spec->added.size == 0;
+}
+
+static bool is_added(const isotok__spec *spec, uint32_t id)
+{
+    return isotok__is_added(spec, id, NULL);
 }
 
 /* Sorted pieces: item i's text is pool[items[i].begin .. ends[items[i].id]). */
@@ -216,7 +221,7 @@ static isotok_status make_other_ids(isotok__work *work, const isotok__spec *spec
     return ISOTOK_OK;
 }
 
-/* A trie of the selected pieces in canonical text; value = id + 1. */
+/* A trie of the selected pieces in canonical text; value = id + 1, and flags of added tokens. */
 static isotok_status make_ids_trie(isotok__work *work, const isotok__spec *spec, selects *select,
                                    isotok__plan *plan, isotok__trie *out, uint64_t feature)
 {
@@ -229,7 +234,15 @@ static isotok_status make_ids_trie(isotok__work *work, const isotok__spec *spec,
     status = isotok__double_array_build(work, &keys, out);
     for (uint32_t slot = 0; status == ISOTOK_OK && slot < out->slots; slot++) {
         isotok__node *node = &out->nodes[slot];
-        node->value = node->value == ISOTOK__NO_INDEX ? 0 : ids[node->value] + 1;
+        uint32_t flags = 0;
+        uint32_t id = node->value;
+        if (id == ISOTOK__NO_INDEX) {
+            node->value = 0;
+            continue;
+        }
+        id = ids[id];
+        isotok__is_added(spec, id, &flags);
+        node->value = (id + 1) | flags;
     }
     plan->features |= feature;
     return status;
@@ -243,9 +256,9 @@ isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK) {
         status = make_other_ids(work, spec, plan);
     }
-    if (status == ISOTOK_OK && spec->byte_level) {
-        return make_ids_trie(work, spec, is_other, plan, &plan->special_trie,
-                             ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
+    if (status == ISOTOK_OK) {
+        status = make_ids_trie(work, spec, is_added, plan, &plan->special_trie,
+                               ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
     }
     return status == ISOTOK_OK ? make_ids_trie(work, spec, is_user_defined, plan, &plan->user_trie,
                                                ISOTOK__FEATURE_BIT(USER_DEFINED))

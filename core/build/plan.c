@@ -5,7 +5,7 @@
 
 /* Kinds of operations, FORMAT.md section 7. */
 enum { NORMALIZE_SENTENCEPIECE = 1, PRETOKENIZE = 1 };
-enum { DECODE_SENTENCEPIECE = 1, DECODE_DENORMALIZE = 2, DECODE_BYTES = 3 };
+enum { DECODE_SENTENCEPIECE = 1, DECODE_DENORMALIZE = 2, DECODE_BYTES = 3, DECODE_PIECES = 4 };
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -37,8 +37,7 @@ static isotok_status plan_charsmaps(isotok__work *work, const isotok__spec *spec
 static void bound_user_defined(const isotok__spec *spec, isotok__plan *plan)
 {
     for (uint32_t id = 0; id < spec->vocab_size; id++) {
-        if (spec->types[id] == ISOTOK_USER_DEFINED ||
-            (spec->byte_level && spec->types[id] == ISOTOK_CONTROL)) {
+        if (spec->types[id] == ISOTOK_USER_DEFINED || isotok__is_added(spec, id, NULL)) {
             plan->max_key_bytes =
                 larger(plan->max_key_bytes, (uint32_t)isotok__piece(spec, id).size);
         }
@@ -84,9 +83,27 @@ static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
     if (spec->byte_level) {
         plan->operations[1] = (operation){DECODE_BYTES, 0, 0, 0};
     }
+    if (spec->has_decoder) {
+        plan->operations[1] =
+            (operation){DECODE_PIECES, spec->decoder_flags, 0, spec->decoder_argument};
+    }
     plan->operations[3] = (operation){PRETOKENIZE, 0, 1, 0};
     plan->operations[2] =
         (operation){DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0};
+}
+
+static isotok_status plan_template(isotok__work *work, const isotok__spec *spec,
+                                   isotok__plan *plan)
+{
+    size_t count = spec->template_ops.size / 3;
+    plan->template_count = (uint32_t)count;
+    plan->template_ops = ISOTOK__KEEP(work, operation, count);
+    for (size_t i = 0; plan->template_ops != NULL && i < count; i++) {
+        plan->template_ops[i] = (operation){isotok__number(spec->template_ops, 3 * i),
+                                            isotok__number(spec->template_ops, 3 * i + 1), 0,
+                                            isotok__number(spec->template_ops, 3 * i + 2)};
+    }
+    return work->error.status;
 }
 
 /* The bits that the spec alone decides. */
@@ -115,7 +132,10 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
     plan->features = spec_features(spec, plan);
     bound_user_defined(spec, plan);
     plan_operations(spec, plan);
-    status = isotok__plan_keys(work, spec, plan);
+    status = plan_template(work, spec, plan);
+    if (status == ISOTOK_OK) {
+        status = isotok__plan_keys(work, spec, plan);
+    }
     if (status == ISOTOK_OK) {
         status = isotok__plan_trie(work, spec, plan);
     }

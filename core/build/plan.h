@@ -28,11 +28,13 @@ typedef struct isotok__plan {
     isotok__trie trie;
     uint32_t *trie_ids;     /* [trie.slots] */
     isotok__trie user_trie;    /* nodes NULL without user-defined pieces */
-    isotok__trie special_trie; /* byte-level: of CONTROL pieces; nodes NULL without */
+    isotok__trie special_trie; /* of added tokens; nodes NULL without */
     uint64_t *start_set;    /* NULL without rules and user-defined pieces */
     uint32_t *byte_ids;     /* [256] or NULL */
     uint64_t *pair_set;
     uint32_t pair_words;
+    struct isotok__operation *template_ops;
+    uint32_t template_count;
     struct isotok__operation operations[4]; /* normalizer, decoder, denormalizer, pretokenizer */
 } isotok__plan;
 

@@ -59,6 +59,10 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_PRETOK_HEADER: return &spec->pretok_header;
     case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
     case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
+    case ISOTOK_FIELD_ADDED_TOKENS: return &spec->added;
+    case ISOTOK_FIELD_WORD_RANGES: return &spec->word_ranges;
+    case ISOTOK_FIELD_TEMPLATE: return &spec->template_ops;
+    case ISOTOK_FIELD_DECODER_PREFIX: return &spec->decoder_prefix;
     default: return NULL;
     }
 }
@@ -78,6 +82,14 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
         return ISOTOK_OK;
     }
     switch (field) {
+    case ISOTOK_FIELD_DECODER:
+        if (count != 2) {
+            return fail_field(work, field);
+        }
+        spec->has_decoder = true;
+        memcpy(&spec->decoder_flags, data, 4);
+        memcpy(&spec->decoder_argument, (const uint8_t *)data + 4, 4);
+        return ISOTOK_OK;
     case ISOTOK_FIELD_PIECE_SIZES:
         arrays->piece_sizes = (const uint8_t *)data;
         arrays->piece_count = count;
@@ -154,7 +166,11 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_DENORMALIZER_FLAGS:
     case ISOTOK_FIELD_BYTE_FALLBACK:
     case ISOTOK_FIELD_BYTE_LEVEL:
-    case ISOTOK_FIELD_PRETOK_HEADER: return 4;
+    case ISOTOK_FIELD_PRETOK_HEADER:
+    case ISOTOK_FIELD_ADDED_TOKENS:
+    case ISOTOK_FIELD_WORD_RANGES:
+    case ISOTOK_FIELD_TEMPLATE:
+    case ISOTOK_FIELD_DECODER: return 4;
     default: return 1;
     }
 }

@@ -249,6 +249,39 @@ static isotok_status take_pretokenizer(const buffer *b, isotok__spec *spec)
     return status;
 }
 
+/* The template's operations as triples. */
+static isotok_status take_template(const buffer *b, isotok__spec *spec)
+{
+    isotok__fb_vector list;
+    isotok_status status = read_vector(b, ISOTOK__FIELD_TEMPLATE_OPS, &list);
+    uint32_t *numbers = ISOTOK__KEEP(b->work, uint32_t, 3 * (size_t)list.count);
+    if (status != ISOTOK_OK || b->work->error.status != ISOTOK_OK) {
+        return status != ISOTOK_OK ? status : b->work->error.status;
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        const uint8_t *operation = list.data + (size_t)i * sizeof(struct isotok__operation);
+        memcpy(numbers + 3 * (size_t)i, operation, 8);
+        memcpy(numbers + 3 * (size_t)i + 2, operation + 12, 4);
+    }
+    spec->template_ops = (isotok__span){(const uint8_t *)numbers, 3 * (size_t)list.count};
+    return ISOTOK_OK;
+}
+
+/* Added tokens, the template, and what the decoder needs. */
+static isotok_status take_added(const buffer *b, isotok__spec *spec)
+{
+    const uint32_t fields[3] = {ISOTOK__FIELD_ADDED_TOKENS, ISOTOK__FIELD_WORD_RANGES,
+                                ISOTOK__FIELD_DECODER_PREFIX};
+    isotok__span *spans[3] = {&spec->added, &spec->word_ranges, &spec->decoder_prefix};
+    isotok_status status = take_template(b, spec);
+    for (uint32_t i = 0; i < 3 && status == ISOTOK_OK; i++) {
+        isotok__fb_vector list;
+        status = read_vector(b, fields[i], &list);
+        *spans[i] = (isotok__span){list.data, list.count};
+    }
+    return status;
+}
+
 static isotok_status take_operations(const buffer *b, isotok__spec *spec)
 {
     isotok__fb_vector normalizer;
@@ -266,8 +299,14 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
             take_operation(b, ISOTOK__FIELD_NORMALIZER, &normalizer, 0, 1, &spec->normalizer_flags);
     }
     if (status == ISOTOK_OK) {
-        status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 0, spec->byte_level ? 3 : 1,
-                                &ignored);
+        spec->has_decoder = isotok__load_u32(decoder.data) == 4;
+        if (spec->has_decoder) {
+            spec->decoder_flags = isotok__load_u32(decoder.data + 4);
+            spec->decoder_argument = isotok__load_u32(decoder.data + 12);
+        } else {
+            status = take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 0,
+                                    spec->byte_level ? 3 : 1, &ignored);
+        }
     }
     if (status == ISOTOK_OK) {
         status =
@@ -277,7 +316,7 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
         status = spec->byte_level ? take_pretokenizer(b, spec)
                                   : check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
     }
-    return status == ISOTOK_OK ? check_no_operation(b, ISOTOK__FIELD_TEMPLATE_OPS) : status;
+    return status == ISOTOK_OK ? take_added(b, spec) : status;
 }
 
 isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok__span source)

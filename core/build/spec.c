@@ -2,6 +2,8 @@
  * piece and the byte it stands at. Duplicates need sorted pieces: see keys.c. */
 #include "spec.h"
 
+#include "isotok_build.h"
+
 static const uint8_t default_unk_surface[] = {' ', 0xE2, 0x81, 0x87, ' '};
 
 void isotok__spec_init(isotok__spec *spec)
@@ -200,7 +202,8 @@ static isotok_status check_byte_level(isotok__work *work, const isotok__spec *sp
     for (uint32_t id = 0; id < spec->vocab_size; id++) {
         isotok__span piece = isotok__piece(spec, id);
         uint8_t type = spec->types[id];
-        if (type != ISOTOK_NORMAL && type != ISOTOK_CONTROL && type != ISOTOK_UNUSED) {
+        if (type != ISOTOK_NORMAL && type != ISOTOK_CONTROL && type != ISOTOK_UNUSED &&
+            type != ISOTOK_USER_DEFINED) {
             return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
         }
         if ((piece.size == 0) != (type == ISOTOK_UNUSED)) {
@@ -216,8 +219,33 @@ static isotok_status check_byte_level(isotok__work *work, const isotok__spec *sp
     return check_bytes(work, byte_found);
 }
 
+/* Added tokens are pieces with a text, in ascending order; the template's tokens are pieces; what
+ * words are made of is known where it matters. */
+static isotok_status check_added(isotok__work *work, const isotok__spec *spec)
+{
+    const uint32_t all = (uint32_t)ISOTOK_ADDED_PLAIN | (uint32_t)ISOTOK_ADDED_LSTRIP |
+                         (uint32_t)ISOTOK_ADDED_RSTRIP | (uint32_t)ISOTOK_ADDED_SINGLE_WORD;
+    bool ok = spec->added.size % 2 == 0 && spec->template_ops.size % 3 == 0;
+    for (size_t i = 0; ok && i < spec->added.size; i += 2) {
+        uint32_t id = isotok__number(spec->added, i);
+        uint32_t flags = isotok__number(spec->added, i + 1);
+        ok = id < spec->vocab_size && (flags & ~all) == 0 && isotok__piece(spec, id).size != 0 &&
+             (i == 0 || id > isotok__number(spec->added, i - 2)) &&
+             !((flags & ISOTOK_ADDED_SINGLE_WORD) && spec->word_ranges.size == 0);
+    }
+    for (size_t i = 1; ok && i < spec->word_ranges.size; i++) {
+        ok = isotok__number(spec->word_ranges, i - 1) < isotok__number(spec->word_ranges, i);
+    }
+    return ok ? ISOTOK_OK
+              : isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD,
+                                   ISOTOK_FIELD_ADDED_TOKENS, 0);
+}
+
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
 {
+    if (check_added(work, spec) != ISOTOK_OK) {
+        return work->error.status;
+    }
     if (spec->byte_level) {
         return check_byte_level(work, spec);
     }

@@ -43,6 +43,12 @@ typedef struct isotok__spec {
     isotok__span pretok_header;              /* uint32, of a byte-level model */
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;
+    isotok__span added;          /* uint32 pairs; size: of numbers */
+    isotok__span word_ranges;    /* uint32 */
+    isotok__span template_ops;   /* uint32 triples: kind, flags, argument */
+    bool has_decoder;            /* of a tokenizer.json: */
+    uint32_t decoder_flags, decoder_argument;
+    isotok__span decoder_prefix;
 
     const uint8_t *piece_text; /* all pieces end to end */
     uint32_t *piece_ends;      /* [vocab_size] */
@@ -82,11 +88,47 @@ static inline bool isotok__is_nul_piece(isotok__span piece)
     return piece.size == 1 && piece.data[0] == 0;
 }
 
+/* Number `index` of a span of uint32. */
+static inline uint32_t isotok__number(isotok__span numbers, size_t index)
+{
+    uint32_t value;
+    memcpy(&value, numbers.data + 4 * index, sizeof value);
+    return value;
+}
+
+/* Whether the piece is looked for in raw text; *out_flags (may be NULL): ISOTOK_ADDED_…. */
+static inline bool isotok__is_added(const isotok__spec *spec, uint32_t id, uint32_t *out_flags)
+{
+    size_t low = 0;
+    size_t high = spec->added.size / 2;
+    if (out_flags != NULL) {
+        *out_flags = 0;
+    }
+    if (high == 0) {
+        return spec->byte_level != 0 && spec->types[id] == ISOTOK_CONTROL;
+    }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (isotok__number(spec->added, 2 * middle) < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == spec->added.size / 2 || isotok__number(spec->added, 2 * low) != id) {
+        return false;
+    }
+    if (out_flags != NULL) {
+        *out_flags = isotok__number(spec->added, 2 * low + 1);
+    }
+    return true;
+}
+
 /* Whether the piece goes into the trie that segments text (FORMAT.md section 4). */
 static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
 {
     uint8_t type = spec->types[id];
-    if (spec->byte_level) {
+    if (spec->byte_level || spec->added.size != 0) {
         return type == ISOTOK_NORMAL;
     }
     bool with_unused =

@@ -56,6 +56,10 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
     vector(s, ISOTOK__FIELD_DENORMALIZER_TEXT, plan->denormalizer.text.data,
            plan->denormalizer.text.size);
     vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
+    vector(s, ISOTOK__FIELD_TEMPLATE_OPS, plan->template_ops, plan->template_count);
+    vector(s, ISOTOK__FIELD_ADDED_TOKENS, spec->added.data, spec->added.size);
+    vector(s, ISOTOK__FIELD_WORD_RANGES, spec->word_ranges.data, spec->word_ranges.size);
+    vector(s, ISOTOK__FIELD_DECODER_PREFIX, spec->decoder_prefix.data, spec->decoder_prefix.size);
     operation_sections(spec, plan, s);
 }
 

@@ -304,7 +304,12 @@ enum {                              /* isotok_encode_options.flags */
        ISOTOK_SAMPLE = 1u << 7,          /* unigram: draw a segmentation, P ~ exp(alpha * score) */
        ISOTOK_GUMBEL = 1u << 8, /* unigram: best path with alpha * Gumbel noise on each piece */
        ISOTOK_DROPOUT = 1u << 9, /* bpe: leave out each merge with probability alpha */
-       ISOTOK_SPECIAL = 1u << 10 /* texts of special tokens in the text become these tokens */
+       /* Without either of two: as the library does that the model comes from (tokenizers: SPECIAL
+          and TEMPLATE; sentencepiece and tiktoken: neither). */
+       ISOTOK_SPECIAL = 1u << 10,    /* texts of special tokens in the text become these tokens */
+       ISOTOK_NO_SPECIAL = 1u << 11, /* they do not */
+       ISOTOK_TEMPLATE = 1u << 12,   /* the tokens that the model puts around a text */
+       ISOTOK_NO_TEMPLATE = 1u << 13 /* the text's tokens alone */
 };
 enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
 enum { ISOTOK_PART_LAST = 1u }; /* isotok_input.part */
@@ -419,14 +424,21 @@ isotok_status isotok_normalize_step(isotok_session *session, isotok_input *input
 
 /* ---- Decode ------------------------------------------------------------------ */
 
-enum { ISOTOK_RAW_BYTES = 1u << 0 }; /* byte pieces as they are, ill-formed or not */
+enum {
+    ISOTOK_RAW_BYTES = 1u << 0,    /* byte pieces as they are, ill-formed or not */
+    ISOTOK_SKIP_SPECIAL = 1u << 1, /* special tokens give nothing … */
+    ISOTOK_KEEP_SPECIAL = 1u << 2  /* … or their text (sentencepiece's never do); neither: as the
+                                      library does that the model comes from (tokenizers: SKIP) */
+};
 
 /* Starts decoding. */
 ISOTOK_API(isotok_decode_begin)
 isotok_status isotok_decode_begin(isotok_session *session, uint32_t flags, isotok_error *out_error);
 
 /* Decodes ids[*consumed..count) to UTF-8 in out[0..capacity). `last` != 0 when the text
- * ends here. Bytes that may become a character stay inside until it is complete.
+ * ends here. Bytes that may become a character stay inside until it is complete; of a model
+ * from a tokenizer.json with byte fallback, byte pieces at the end are not consumed unless
+ * `last`: present them again in front of the ids that follow.
  * OK, NEED_OUTPUT (drain, call again with the same arguments), NEED_SCRATCH, or
  * E_ID_RANGE (error.index = position in ids). */
 ISOTOK_API(isotok_decode_step)

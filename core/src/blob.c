@@ -207,6 +207,18 @@ static void set_rules(struct isotok_model *model)
     }
 }
 
+/* What a search for special tokens looks at. */
+static void set_special(struct isotok_model *model)
+{
+    const struct isotok__trie_node *trie = model->blob.special_trie;
+    uint32_t i;
+    for (i = 0; i < model->blob.special_trie_count; i++)
+        model->special_flags |= trie[i].value & ISOTOK__ADDED_FLAGS;
+    for (i = 0; i < 256 && trie != NULL; i++)
+        if (isotok__trie_step(trie, 0, (uint8_t)i) != ISOTOK_NO_SLOT)
+            model->special_first[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
 static void set_derived(struct isotok_model *model)
 {
     const struct isotok__blob *b = &model->blob;
@@ -222,6 +234,9 @@ static void set_derived(struct isotok_model *model)
     model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 ||
                         model->pretokenizer.count != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
+    set_special(model);
+    if (b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES)
+        model->decoder_pieces = b->decoder[0].flags | ISOTOK__DECODE_PIECES;
     model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;
     if (b->algorithm == ISOTOK_BPE && !model->byte_level)
         for (i = 0; i < b->vocab_size; i++) model->unused_count += b->types[i] == ISOTOK_UNUSED;

@@ -15,7 +15,33 @@
 /* Operations, FORMAT.md §7. */
 enum { ISOTOK_OP_NORMALIZE_SENTENCEPIECE = 1 };
 enum { ISOTOK_OP_PRETOKENIZE = 1 };
-enum { ISOTOK_OP_DECODE_SENTENCEPIECE = 1, ISOTOK_OP_DENORMALIZE = 2, ISOTOK_OP_DECODE_BYTES = 3 };
+enum {
+    ISOTOK_OP_DECODE_SENTENCEPIECE = 1,
+    ISOTOK_OP_DENORMALIZE = 2,
+    ISOTOK_OP_DECODE_BYTES = 3,
+    ISOTOK_OP_DECODE_PIECES = 4
+};
+/* Flags of DECODE_PIECES; its argument is how many spaces STRIP takes. */
+enum {
+    ISOTOK__DECODE_SPACES = 1,   /* U+2581 is a space */
+    ISOTOK__DECODE_FIRST = 2,    /* … but nothing in the first token */
+    ISOTOK__DECODE_STRIP = 4,    /* spaces in front of the text are dropped */
+    ISOTOK__DECODE_RUNS = 8,     /* a run of byte pieces is text as a whole, or U+FFFD for each */
+    ISOTOK__DECODE_WORDS = 16,   /* a space in front of pieces that continue no word … */
+    ISOTOK__DECODE_CLEANUP = 32, /* … and are no punctuation or English suffix */
+    ISOTOK__DECODE_ALL = 63,
+    ISOTOK__DECODE_PIECES = 64 /* in the model: any of these, or none */
+};
+enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 };
+#define ISOTOK_TEMPLATE_PAIR 0x10000u /* flag: an operation of the template for pairs */
+/* Values of special_trie: id + 1, and flags. */
+#define ISOTOK__ADDED_ID 0x1FFFFFFu
+#define ISOTOK__ADDED_PLAIN (1u << 25)       /* not special: found in any text */
+#define ISOTOK__ADDED_LSTRIP (1u << 26)      /* takes the white space in front of it … */
+#define ISOTOK__ADDED_RSTRIP (1u << 27)      /* … behind it */
+#define ISOTOK__ADDED_SINGLE_WORD (1u << 28) /* not next to a character of a word */
+#define ISOTOK__ADDED_FLAGS (ISOTOK__ADDED_PLAIN | ISOTOK__ADDED_LSTRIP | ISOTOK__ADDED_RSTRIP | \
+                            ISOTOK__ADDED_SINGLE_WORD)
 enum {
     ISOTOK_NORM_DUMMY_PREFIX = 1,
     ISOTOK_NORM_REMOVE_EXTRA = 2,
@@ -59,6 +85,9 @@ struct isotok_model {
     uint32_t whole_text;
     uint32_t has_denormalizer;
     uint32_t decoder_flags;
+    uint32_t decoder_pieces;   /* ISOTOK_DECODE_…; 0: by decoder_flags */
+    uint32_t special_flags;    /* ISOTOK__ADDED_… of any special token */
+    uint64_t special_first[4]; /* bytes that begin one */
     uint32_t byte_level;     /* bpe over bytes, decoded as they are */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
     uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */

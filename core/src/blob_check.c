@@ -56,6 +56,17 @@ static isotok_status check_scalars(const struct check *c)
     return ISOTOK_OK;
 }
 
+/* Code points in ascending order, where single words are asked for. */
+static bool check_words(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint32_t i, bad = 0, flags = 0;
+    for (i = 1; i < b->word_ranges_count; i++)
+        bad |= (uint32_t)(b->word_ranges[i] <= b->word_ranges[i - 1]);
+    for (i = 0; i < b->special_trie_count; i++) flags |= b->special_trie[i].value;
+    return !bad && (b->word_ranges_count != 0 || !(flags & ISOTOK__ADDED_SINGLE_WORD));
+}
+
 static bool is_trie_size(uint32_t count)
 {
     return count != 0 && count % 256 == 0 && count <= ISOTOK_MAX_SLOTS;
@@ -110,6 +121,22 @@ static isotok_status check_lengths(const struct check *c)
     return ISOTOK_OK;
 }
 
+/* Tokens around one sequence, then those around a pair, which only hosts read. */
+static bool check_template(const struct isotok__blob *b)
+{
+    uint32_t i, sequences = 0;
+    for (i = 0; i < b->template_ops_count; i++) {
+        const struct isotok__operation *operation = b->template_ops + i;
+        const bool token = operation->kind == ISOTOK_OP_TOKEN;
+        const bool pair = (operation->flags & ISOTOK_TEMPLATE_PAIR) != 0;
+        sequences += !token && !pair;
+        if (operation->kind - 1 >= (pair ? 3u : 2u) || operation->section != 0 ||
+            (operation->flags >> 17) != 0 || (token && operation->argument >= b->vocab_size))
+            return false;
+    }
+    return b->template_ops_count == 0 || sequences == 1;
+}
+
 static isotok_status check_operations(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
@@ -117,8 +144,9 @@ static isotok_status check_operations(const struct check *c)
     bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
     bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
     bool bytes = feature(c, ISOTOK_FEATURE(BYTE_LEVEL));
+    static const uint32_t decoder_flags[] = {0, 3, 0, 0, ISOTOK__DECODE_ALL};
     bool ok = b->normalizer_count == 1 && b->pretokenizer_count == (pretokenizer ? 1u : 0u) &&
-              b->template_ops_count == 0 && b->decoder_count == (denormalizer ? 2u : 1u);
+              check_template(b) && b->decoder_count == (denormalizer ? 2u : 1u);
     ok = ok && b->normalizer[0].kind == ISOTOK_OP_NORMALIZE_SENTENCEPIECE &&
          (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
          b->normalizer[0].section == (charsmap ? 1u : 0u) && b->normalizer[0].argument == 0;
@@ -129,10 +157,11 @@ static isotok_status check_operations(const struct check *c)
                      b->pretokenizer[0].kind == ISOTOK_OP_PRETOKENIZE &&
                      b->pretokenizer[0].flags == 0 && b->pretokenizer[0].section == 1 &&
                      b->pretokenizer[0].argument == 0));
-    ok = ok && b->decoder[0].kind == (bytes ? (uint32_t)ISOTOK_OP_DECODE_BYTES
-                                            : (uint32_t)ISOTOK_OP_DECODE_SENTENCEPIECE) &&
-         (b->decoder[0].flags & ~(uint32_t)(bytes ? 0 : 3)) == 0 && b->decoder[0].section == 0 &&
-         b->decoder[0].argument == 0;
+    ok = ok && b->decoder[0].section == 0 && b->decoder[0].kind <= ISOTOK_OP_DECODE_PIECES &&
+         b->decoder[0].kind != ISOTOK_OP_DENORMALIZE &&
+         bytes == (b->decoder[0].kind == ISOTOK_OP_DECODE_BYTES) &&
+         (b->decoder[0].flags & ~decoder_flags[b->decoder[0].kind]) == 0 &&
+         (b->decoder[0].argument == 0 || b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES);
     if (ok && denormalizer)
         ok = b->decoder[1].kind == ISOTOK_OP_DENORMALIZE &&
              (b->decoder[1].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
@@ -220,14 +249,15 @@ static isotok_status check_trie(const struct check *c)
     return ISOTOK_OK;
 }
 
-/* A trie whose values are ids + 1. */
+/* A trie whose values are ids + 1, and flags. */
 static isotok_status check_ids_trie(const struct check *c, const struct isotok__trie_node *trie,
-                                    uint32_t count)
+                                    uint32_t count, uint32_t flags)
 {
     uint32_t i, bad = 0;
     for (i = 0; i < count; i++)
         bad |= (uint32_t)((trie[i].link >> 8) >= count) |
-               (uint32_t)(trie[i].value > c->b->vocab_size);
+               (uint32_t)((trie[i].value & ~flags) > c->b->vocab_size) |
+               (uint32_t)((trie[i].value & flags) == trie[i].value && trie[i].value != 0);
     if (count != 0) bad |= (uint32_t)((trie[0].link & 0xFFu) == 0);
     return bad ? fail_at(c, ISOTOK_WHAT_TRIE, 0, trie) : ISOTOK_OK;
 }
@@ -314,8 +344,11 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     if ((status = check_pieces(&c)) != ISOTOK_OK) return status;
     if ((status = check_byte_ids(&c)) != ISOTOK_OK) return status;
     if ((status = check_trie(&c)) != ISOTOK_OK) return status;
-    if ((status = check_ids_trie(&c, b->user_trie, b->user_trie_count)) != ISOTOK_OK) return status;
-    status = check_ids_trie(&c, b->special_trie, b->special_trie_count);
+    if ((status = check_ids_trie(&c, b->user_trie, b->user_trie_count, 0)) != ISOTOK_OK)
+        return status;
+    if (!check_words(&c))
+        return fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RANGES, b->word_ranges);
+    status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);
     if (status == ISOTOK_OK) status = check_pretokenizer(&c);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;

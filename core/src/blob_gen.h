@@ -122,6 +122,9 @@ struct isotok__blob {
     const uint16_t *pretok_tables;
     const uint8_t *pretok_classes;
     const struct isotok__trie_node *special_trie;
+    const uint32_t *word_ranges;
+    const uint8_t *decoder_prefix;
+    const uint32_t *added_tokens;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -147,6 +150,9 @@ struct isotok__blob {
     uint32_t pretok_tables_count;
     uint32_t pretok_classes_count;
     uint32_t special_trie_count;
+    uint32_t word_ranges_count;
+    uint32_t decoder_prefix_count;
+    uint32_t added_tokens_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -185,9 +191,12 @@ enum {
     ISOTOK__FIELD_PRETOK_HEADER = 31,
     ISOTOK__FIELD_PRETOK_TABLES = 32,
     ISOTOK__FIELD_PRETOK_CLASSES = 33,
-    ISOTOK__FIELD_SPECIAL_TRIE = 34
+    ISOTOK__FIELD_SPECIAL_TRIE = 34,
+    ISOTOK__FIELD_WORD_RANGES = 35,
+    ISOTOK__FIELD_DECODER_PREFIX = 36,
+    ISOTOK__FIELD_ADDED_TOKENS = 37
 };
-#define ISOTOK__BLOB_FIELD_COUNT 35u
+#define ISOTOK__BLOB_FIELD_COUNT 38u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -242,6 +251,9 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretok_tables, 32, 2),
     ISOTOK__VECTOR(pretok_classes, 33, 1),
     ISOTOK__VECTOR(special_trie, 34, 8),
+    ISOTOK__VECTOR(word_ranges, 35, 4),
+    ISOTOK__VECTOR(decoder_prefix, 36, 1),
+    ISOTOK__VECTOR(added_tokens, 37, 4),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -284,6 +296,9 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretok_tables",
     "pretok_classes",
     "special_trie",
+    "word_ranges",
+    "decoder_prefix",
+    "added_tokens",
 };
 #endif
 

@@ -4,7 +4,9 @@
  *             each byte that is none; pieces deliver their text with U+2581 as a space; the
  *             first pieces lose their leading U+2581 as the normalizer flags say. A
  *             denormalizer, where the model has one, reads what comes out of that.
- * SOURCE      `SentencePieceProcessor::Decode` of sentencepiece 0.2.3. */
+ *             Models from tokenizer.json say in flags what their decoder does instead.
+ * SOURCE      `SentencePieceProcessor::Decode` of sentencepiece 0.2.3; the decoders Metaspace,
+ *             Replace, ByteFallback, Strip and WordPiece of tokenizers 0.23. */
 #include "options.h"
 #include "utf8.h"
 
@@ -20,9 +22,13 @@ isotok_status isotok_decode_begin(isotok_session *s, uint32_t flags, isotok_erro
 {
     isotok_status status = isotok__begin(s, NULL, 0, error);
     if (status != ISOTOK_OK) return status;
-    if ((flags & ~(uint32_t)ISOTOK_RAW_BYTES) != 0)
+    if ((flags & ~(uint32_t)(ISOTOK_RAW_BYTES | ISOTOK_SKIP_SPECIAL | ISOTOK_KEEP_SPECIAL)) != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, flags, 0, 0);
+    if (s->model->parity == ISOTOK_PARITY_HF && !(flags & ISOTOK_KEEP_SPECIAL))
+        flags |= ISOTOK_SKIP_SPECIAL;
     s->decoder.flags = flags;
+    if (s->model->decoder_pieces & ISOTOK__DECODE_STRIP)
+        s->decoder.spaces = s->model->blob.decoder[0].argument;
     s->decoder.at_start = 1;
     if (s->model->has_denormalizer)
         isotok__normalizer_begin(&s->normalizer, &s->model->denormalizer, ISOTOK_UNIT_BYTE,
@@ -31,12 +37,23 @@ isotok_status isotok_decode_begin(isotok_session *s, uint32_t flags, isotok_erro
     return ISOTOK_OK;
 }
 
+/* Writes a byte, if it is not among the spaces that are stripped; there is room. */
+static void put_byte(struct isotok__decoder *d, struct sink *sink, uint8_t byte)
+{
+    if (d->spaces != 0 && byte == 0x20) {
+        d->spaces--;
+        return;
+    }
+    d->spaces = 0;
+    sink->out[sink->count++] = byte;
+}
+
 /* Delivers what is pending: characters of byte pieces first, then the piece. */
 static bool deliver(struct isotok__decoder *d, struct sink *sink)
 {
     while (d->pending_position < d->pending_count) {
         if (sink->count == sink->capacity) return false;
-        sink->out[sink->count++] = d->pending[d->pending_position++];
+        put_byte(d, sink, d->pending[d->pending_position++]);
     }
     d->pending_count = d->pending_position = 0;
     while (d->piece_position < d->piece_size) {
@@ -44,7 +61,7 @@ static bool deliver(struct isotok__decoder *d, struct sink *sink)
         bool symbol = !d->piece_verbatim && d->piece_size - d->piece_position >= 3 &&
                       p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;
         if (sink->count == sink->capacity) return false;
-        sink->out[sink->count++] = symbol ? 0x20 : p[0];
+        if (!(symbol && d->piece_mute)) put_byte(d, sink, symbol ? 0x20 : p[0]);
         d->piece_position += symbol ? 3 : 1;
     }
     d->piece_size = d->piece_position = 0;
@@ -102,6 +119,40 @@ static bool settle_bytes(struct isotok__decoder *d, bool all)
     return true;
 }
 
+/* Whether CLEANUP puts no space in front of the piece. */
+static bool is_attached(const uint8_t *text, uint32_t size)
+{
+    static const char suffixes[] = ".\0\0?\0\0!\0\0,\0\0n't'm\0's\0've're";
+    uint32_t i;
+    for (i = 0; i < sizeof suffixes - 1; i += 3)
+        if (size <= 3 && memcmp(suffixes + i, text, size) == 0 &&
+            (size == 3 || suffixes[i + size] == 0))
+            return true;
+    return false;
+}
+
+/* DECODE_PIECES: the decoded form of a piece that is not a BYTE. */
+static void take_plain(const isotok_session *s, struct isotok__decoder *d, const uint8_t *text,
+                       uint32_t size)
+{
+    const uint32_t flags = s->model->decoder_pieces;
+    const uint32_t prefix = s->model->blob.decoder_prefix_count;
+    d->piece = text;
+    d->piece_size = size;
+    d->piece_verbatim = !(flags & ISOTOK__DECODE_SPACES);
+    d->piece_mute = d->at_start && (flags & ISOTOK__DECODE_FIRST);
+    if ((flags & ISOTOK__DECODE_WORDS) && !d->at_start) {
+        if (prefix == 0 || (size >= prefix &&
+                            memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
+            d->piece += prefix;
+            d->piece_size -= prefix;
+        } else if (!((flags & ISOTOK__DECODE_CLEANUP) && is_attached(text, size))) {
+            d->pending[d->pending_count++] = 0x20;
+        }
+    }
+    d->at_start = 0;
+}
+
 /* The decoded form of a piece that is not a BYTE. */
 static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint32_t type,
                        const uint8_t *text, uint32_t size, bool verbatim)
@@ -109,8 +160,13 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
     const struct isotok__blob *b = &s->model->blob;
     uint32_t strip = ISOTOK_NORM_DUMMY_PREFIX | ISOTOK_NORM_REMOVE_EXTRA;
     bool stripped_once = false;
-    if (d->wrote) d->at_start = 0;
     d->piece_position = d->piece_size = 0;
+    if (type == ISOTOK_CONTROL && (d->flags & ISOTOK_SKIP_SPECIAL)) return;
+    if (s->model->decoder_pieces != 0) {
+        take_plain(s, d, text, size);
+        return;
+    }
+    if (d->wrote) d->at_start = 0;
     if (type == ISOTOK_CONTROL && !s->model->byte_level) return;
     d->piece = text;
     d->piece_size = size;
@@ -131,15 +187,27 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
     if (stripped_once || d->wrote) d->at_start = 0;
 }
 
+static uint8_t byte_of(const uint8_t *text)
+{
+    return (uint8_t)((text[3] <= '9' ? text[3] - '0' : text[3] - 'A' + 10) << 4 |
+                     (text[4] <= '9' ? text[4] - '0' : text[4] - 'A' + 10));
+}
+
 /* Takes one token; false if what came before must be delivered first. */
 static bool take_token(const isotok_session *s, struct isotok__decoder *d, uint32_t type,
                        const uint8_t *text, uint32_t size, bool verbatim)
 {
-    if (type == ISOTOK_BYTE) {
+    const uint32_t pieces = s->model->decoder_pieces;
+    if (type == ISOTOK_BYTE && (pieces == 0 || (pieces & ISOTOK__DECODE_RUNS))) {
+        const bool broken = d->run != 0 && d->broken;
         if (settle_bytes(d, false)) return false;
-        d->bytes[d->bytes_count++] =
-            (uint8_t)((text[3] <= '9' ? text[3] - '0' : text[3] - 'A' + 10) << 4 |
-                      (text[4] <= '9' ? text[4] - '0' : text[4] - 'A' + 10));
+        if (pieces != 0) d->at_start = 0;
+        if (d->run != 0) d->run--;
+        if (broken) {
+            pend(d, replacement, 3);
+            return true;
+        }
+        d->bytes[d->bytes_count++] = byte_of(text);
         return true;
     }
     if (settle_bytes(d, true)) return false;
@@ -164,6 +232,32 @@ static ISOTOK_NOINLINE bool set_token(const isotok_session *s, uint32_t id, stru
     token->text = isotok__piece_text(s->model, id, &token->size);
     token->verbatim = false;
     return true;
+}
+
+/* DECODE_RUNS: measures the run of byte pieces at ids[index..count), which special tokens that are
+ * skipped do not end; false if ids that follow might belong to it. */
+static bool measure_run(const isotok_session *s, struct isotok__decoder *d, const uint32_t *ids,
+                        size_t index, size_t count, bool last)
+{
+    struct isotok__decoder text;
+    struct token token;
+    uint32_t point;
+    memset(&text, 0, sizeof text);
+    d->run = d->broken = 0;
+    for (; index < count && ids[index] < s->model->blob.vocab_size; index++) {
+        set_token(s, ids[index], &token);
+        if (token.type == ISOTOK_CONTROL && (d->flags & ISOTOK_SKIP_SPECIAL)) continue;
+        if (token.type != ISOTOK_BYTE) break;
+        d->run++;
+        if (d->broken) continue;
+        text.bytes[text.bytes_count++] = byte_of(token.text);
+        if (isotok__scalar(text.bytes, text.bytes_count, &point) != 0)
+            text.bytes_count = 0;
+        else
+            d->broken = !may_continue(&text);
+    }
+    d->broken |= text.bytes_count != 0;
+    return last || index < count;
 }
 
 struct piece_source {
@@ -246,6 +340,16 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
     }
 }
 
+/* DECODE_PIECES: whether the next piece is only its text with U+2581 as a space. */
+static bool decodes_usual(const isotok_session *s)
+{
+    const uint32_t plain = ISOTOK__DECODE_SPACES | ISOTOK__DECODE_FIRST | ISOTOK__DECODE_STRIP |
+                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_PIECES;
+    return (s->model->decoder_pieces & ~plain) == 0 &&
+           (s->model->decoder_pieces & ISOTOK__DECODE_SPACES) && !s->decoder.at_start &&
+           s->decoder.spaces == 0;
+}
+
 /* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */
 static isotok_status decode_plain(isotok_session *s, const void *source, next_token *next,
                                   size_t count, size_t *consumed, bool last, struct sink *sink,
@@ -256,7 +360,8 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         struct token token = {0, 0, NULL, false};
         if (!deliver(d, sink))
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
-        if (next == next_id && d->wrote && d->bytes_count == 0 && !s->model->is_0_2_1) {
+        if (next == next_id && d->bytes_count == 0 && !s->model->is_0_2_1 &&
+            (s->model->decoder_pieces != 0 ? decodes_usual(s) : d->wrote != 0)) {
             d->at_start = 0;
             decode_usual(s, (const uint32_t *)source, count, consumed, sink);
         }
@@ -269,6 +374,10 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         if (!next(s, source, *consumed, &token))
             return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID, (uint32_t)*consumed,
                                 0, s->model->blob.vocab_size);
+        if (next == next_id && (s->model->decoder_pieces & ISOTOK__DECODE_RUNS) &&
+            token.type == ISOTOK_BYTE && d->run == 0 && !(d->flags & ISOTOK_RAW_BYTES) &&
+            !measure_run(s, d, (const uint32_t *)source, *consumed, count, last))
+            return ISOTOK_OK;
         if (take_token(s, d, token.type, token.text, token.size, token.verbatim)) ++*consumed;
     }
 }

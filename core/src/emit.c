@@ -227,12 +227,29 @@ isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
     return ISOTOK_OK;
 }
 
+/* The tokens of the template from the next operation on, up to its sequence or end. */
+static isotok_status emit_template(struct isotok_session *s, isotok_output *o)
+{
+    const struct span none = {0, 0, 0, 0};
+    const struct isotok__blob *b = &s->model->blob;
+    if (!(s->options.flags & ISOTOK_TEMPLATE)) return ISOTOK_OK;
+    for (; s->emitter.operation < b->template_ops_count; s->emitter.operation++) {
+        const struct isotok__operation *operation = b->template_ops + s->emitter.operation;
+        isotok_status status;
+        if (operation->kind != ISOTOK_OP_TOKEN || (operation->flags & ISOTOK_TEMPLATE_PAIR)) break;
+        status = put_id(s, o, operation->argument, &none);
+        if (status != ISOTOK_OK) return status;
+    }
+    return ISOTOK_OK;
+}
+
 isotok_status isotok__emit_begin(struct isotok_session *s, isotok_output *o)
 {
     const struct span none = {0, 0, 0, 0};
     isotok_status status = ISOTOK_OK;
     if (s->emitter.stage != ISOTOK__STAGE_BOS) return ISOTOK_OK;
     if (s->options.flags & ISOTOK_BOS) status = put_id(s, o, s->model->blob.bos_id, &none);
+    if (status == ISOTOK_OK) status = emit_template(s, o);
     if (status == ISOTOK_OK) s->emitter.stage = ISOTOK__STAGE_TEXT;
     return status;
 }
@@ -252,9 +269,12 @@ isotok_status isotok__emit_end(struct isotok_session *s, isotok_output *o)
     if (s->emitter.stage == ISOTOK__STAGE_TEXT) {
         status = close_unknown(s, o);
         if (status != ISOTOK_OK) return status;
+        s->emitter.operation++; /* the sequence */
         s->emitter.stage = ISOTOK__STAGE_EOS;
     }
     if (s->emitter.stage == ISOTOK__STAGE_EOS) {
+        status = emit_template(s, o);
+        if (status != ISOTOK_OK) return status;
         if (s->options.flags & ISOTOK_EOS) status = put_id(s, o, s->model->blob.eos_id, &at_end);
         if (status == ISOTOK_OK) s->emitter.stage = ISOTOK__STAGE_DONE;
     }

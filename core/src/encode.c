@@ -31,17 +31,28 @@ static isotok_status begin_sampling(struct isotok_session *s, isotok_error *erro
     return ISOTOK_OK;
 }
 
+/* Special tokens and the template, where the caller leaves them to the model: tokenizers looks for
+ * the ones and applies the other. */
+static void choose_defaults(const isotok_model *model, uint32_t *flags)
+{
+    const bool hf = model->parity == ISOTOK_PARITY_HF;
+    if (hf && !(*flags & ISOTOK_NO_SPECIAL)) *flags |= ISOTOK_SPECIAL;
+    if (hf && !(*flags & ISOTOK_NO_TEMPLATE)) *flags |= ISOTOK_TEMPLATE;
+}
+
 isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options *options,
                                   isotok_error *error)
 {
     const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
-                           ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING | ISOTOK_SPECIAL;
+                           ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING | ISOTOK_SPECIAL |
+                           ISOTOK_NO_SPECIAL | ISOTOK_TEMPLATE | ISOTOK_NO_TEMPLATE;
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_BOS, 0, 0);
     if ((s->options.flags & ISOTOK_EOS) && s->model->blob.eos_id == ISOTOK_NO_TOKEN)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_EOS, 0, 0);
+    choose_defaults(s->model, &s->options.flags);
     status = begin_sampling(s, error);
     if (status != ISOTOK_OK) return status;
     isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);
@@ -111,9 +122,10 @@ isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t
                                        &input->consumed, last, &s->window);
         *out_settled = s->window.size;
     } else {
-        const size_t end = isotok__special_stop(s, input, &last);
+        const size_t before = input->consumed, end = isotok__special_stop(s, input, &last);
         state = isotok__normalizer_run(&s->normalizer, input->text, end, &input->consumed, last,
                                        &s->window);
+        isotok__special_passed(s, input, before);
         *out_settled = isotok__normalizer_settled(&s->normalizer, &s->window);
     }
     *out_full = state == ISOTOK__NORM_FULL;

@@ -73,18 +73,21 @@ struct isotok__emitter {
     uint32_t stage;        /* BOS, text, EOS, done: see emit.c */
     uint32_t unknown_open; /* a run of unknown characters is not yet emitted */
     uint64_t unknown_begin, unknown_end, unknown_norm_begin, unknown_norm_end;
+    uint32_t operation;    /* of the template: the next one */
     uint64_t emitted;       /* ids so far in this text */
     uint64_t norm_position; /* canonical bytes before `position` */
 };
 
 struct isotok__decoder {
     uint32_t flags, at_start, wrote, finished;
+    uint32_t spaces;      /* DECODE_PIECES: spaces that are yet to be stripped */
+    uint32_t run, broken; /* … byte pieces left of a run; whether it is no text */
     uint8_t bytes[4]; /* an incomplete character of byte pieces */
     uint32_t bytes_count;
     uint8_t pending[8]; /* decoded bytes not yet delivered */
     uint32_t pending_count, pending_position;
     const uint8_t *piece; /* the piece that is being delivered */
-    uint32_t piece_size, piece_position, piece_verbatim;
+    uint32_t piece_size, piece_position, piece_verbatim, piece_mute; /* mute: U+2581 is nothing */
     uint32_t raw_count, raw_position; /* text in front of the denormalizer */
 };
 
@@ -111,7 +114,9 @@ struct isotok_session {
     struct isotok__cutter cutter; /* pre-tokens: where the automaton stands */
     uint8_t *symbols;             /* its look-aheads, for a window; NULL without any */
     uint32_t special_id;          /* the special token that ends this stretch of the text … */
-    uint32_t special_size;        /* … and its bytes; 0: none was found yet */
+    uint32_t special_word;        /* … whether the text so far ends with a character of a word … */
+    size_t special_size;          /* … its bytes; 0: none was found yet … */
+    size_t special_clear;         /* … and bytes of the input in front of it, or without one */
     struct isotok__emitter emitter;
     struct isotok__decoder decoder;
     uint8_t *raw;          /* decode: text in front of the denormalizer, `capacity` bytes */

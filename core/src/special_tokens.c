@@ -1,83 +1,217 @@
-/* L4: special tokens in raw text, see special_tokens.h.
+/* L4: special and added tokens in raw text, see special_tokens.h.
  *
  * ALGORITHM   A walk down the trie of their texts from each byte that begins one; leftmost first,
- *             the longest of those. What is left of the input is searched as far as it fits the
- *             window, so that nothing is searched twice.
- * COMPLEXITY  O(bytes x longest special token), and O(bytes) where few bytes begin one. */
+ *             the longest of those. A match that does not count (a special token that was not
+ *             asked for, a part of a word) is passed as a whole. What was searched is not
+ *             searched again: `special_clear` bytes behind input->consumed begin no token.
+ * COMPLEXITY  O(bytes x longest token), and O(bytes) where few bytes begin one.
+ * SOURCE      `find_matches` of tokenizers 0.23 (leftmost-longest, lstrip, rstrip, single_word). */
 #include "special_tokens.h"
 
 #include "emit.h"
 #include "trie.h"
+#include "utf8.h"
 
 void isotok__special_begin(struct isotok_session *s)
 {
     memset(&s->cutter, 0, sizeof s->cutter);
     s->special_size = 0;
+    s->special_clear = 0;
+    s->special_word = 0;
 }
 
-/* Longest special token at text[0..size): its bytes, or 0. *open: more text might give a longer
- * one. */
-static uint32_t match(const isotok_model *model, const uint8_t *text, size_t size, uint32_t *out_id,
-                      bool *open)
+/* White_Space of Unicode. */
+static bool is_space(uint32_t point)
+{
+    return point == 0x20 || point - 9 < 5 || point == 0x85 || point == 0xA0 || point == 0x1680 ||
+           point - 0x2000 < 11 || point - 0x2028 < 2 || point == 0x202F || point == 0x205F ||
+           point == 0x3000;
+}
+
+static bool is_word(const isotok_model *model, uint32_t point)
+{
+    const uint32_t *ranges = model->blob.word_ranges; /* ends of ranges in which it alternates */
+    uint32_t low = 0, high = model->blob.word_ranges_count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (ranges[middle] <= point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low & 1;
+}
+
+/* The well-formed character that ends at text[p]: its first byte, or p. */
+static size_t character_before(const uint8_t *text, size_t least, size_t p, uint32_t *out_point)
+{
+    size_t q = p;
+    while (q > least && p - q < 4 && (text[--q] & 0xC0) == 0x80) {}
+    return q < p && isotok__scalar(text + q, p - q, out_point) == p - q ? q : p;
+}
+
+/* Where the white space that ends at text[p] begins. */
+static size_t space_begin(const uint8_t *text, size_t least, size_t p)
+{
+    uint32_t point = 0;
+    size_t q;
+    while ((q = character_before(text, least, p, &point)) < p && is_space(point)) p = q;
+    return p;
+}
+
+/* Where the white space that begins at text[p] ends; `size` if more text may belong to it. */
+static size_t space_end(const uint8_t *text, size_t p, size_t size, bool last)
+{
+    uint32_t point = 0, n;
+    while (p < size && (n = isotok__scalar(text + p, size - p, &point)) != 0 && is_space(point))
+        p += n;
+    return !last && p < size && size - p < isotok__lead_size(text[p]) ? size : p;
+}
+
+/* A token at one place of the text. */
+struct match {
+    uint32_t value; /* of the trie: id + 1 | ISOTOK__ADDED_… */
+    uint32_t size;  /* 0: none */
+    bool open;      /* more text might give a longer one, or none */
+};
+
+static struct match longest(const isotok_model *model, const uint8_t *text, size_t size)
 {
     const struct isotok__trie_node *trie = model->blob.special_trie;
-    const uint32_t longest = model->blob.max_piece_bytes;
-    const uint32_t limit = size < longest ? (uint32_t)size : longest;
-    uint32_t slot = 0, best = 0, i;
+    const uint32_t most = model->blob.max_piece_bytes;
+    const uint32_t limit = size < most ? (uint32_t)size : most;
+    struct match m = {0, 0, false};
+    uint32_t slot = 0, i;
     for (i = 0; i < limit; i++) {
         slot = isotok__trie_step(trie, slot, text[i]);
         if (slot == ISOTOK_NO_SLOT) break;
         if (trie[slot].value != 0) {
-            best = i + 1;
-            *out_id = trie[slot].value - 1;
+            m.size = i + 1;
+            m.value = trie[slot].value;
         }
     }
-    *open = i == size;
-    return best;
+    m.open = i == size;
+    return m;
+}
+
+/* Whether text[0..size) begins with a character of a word; *open: it is not all there. */
+static bool begins_word(const isotok_model *model, const uint8_t *text, size_t size, bool *open)
+{
+    uint32_t point = 0;
+    *open = size == 0 || size < isotok__lead_size(text[0]);
+    return size != 0 && isotok__scalar(text, size, &point) != 0 && is_word(model, point);
+}
+
+static bool ends_word(const struct isotok_session *s, const uint8_t *text, size_t p)
+{
+    uint32_t point = 0;
+    if (p == 0) return s->special_word != 0;
+    return character_before(text, 0, p, &point) < p && is_word(s->model, point);
+}
+
+/* Whether the match at text[p] is taken. */
+static bool is_taken(const struct isotok_session *s, const isotok_input *input, size_t p,
+                     struct match *m)
+{
+    bool open = false, taken = (s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK__ADDED_PLAIN);
+    if (taken && (m->value & ISOTOK__ADDED_SINGLE_WORD))
+        taken = !begins_word(s->model, input->text + p + m->size, input->size - p - m->size,
+                             &open) &&
+                !ends_word(s, input->text, p);
+    m->open |= open;
+    return taken;
+}
+
+/* Searches from what is clear on to `end`, and past it as long as white space goes on that a
+ * token behind it might take. */
+static void search(struct isotok_session *s, const isotok_input *input, size_t end, bool last)
+{
+    const isotok_model *model = s->model;
+    const uint8_t *text = input->text;
+    const size_t size = input->size, begin = input->consumed;
+    const bool left = (model->special_flags & ISOTOK__ADDED_LSTRIP) != 0;
+    size_t p = begin + s->special_clear;
+    if (left && end < size) {
+        while (end > p && (text[end] & 0xC0) == 0x80) end--;
+        if (space_begin(text, begin, end) < end)
+            end = isotok__min(space_end(text, end, size, last) + 1, size);
+    }
+    while (p < end) {
+        struct match m;
+        if (!(model->special_first[text[p] >> 6] >> (text[p] & 63) & 1)) {
+            p++;
+            continue;
+        }
+        m = longest(model, text + p, size - p);
+        if (m.size != 0 && !is_taken(s, input, p, &m)) {
+            if (m.open && !last) break;
+            p += m.size;
+            continue;
+        }
+        if (m.open && !last) break;
+        if (m.size != 0) {
+            const size_t start =
+                m.value & ISOTOK__ADDED_LSTRIP ? space_begin(text, begin, p) : p;
+            size_t stop = p + m.size;
+            if (m.value & ISOTOK__ADDED_RSTRIP) stop = space_end(text, stop, size, last);
+            if (stop == size && !last && (m.value & ISOTOK__ADDED_RSTRIP)) break;
+            s->special_clear = start - begin;
+            s->special_size = stop - start;
+            s->special_id = (m.value & ISOTOK__ADDED_ID) - 1;
+            return;
+        }
+        p++;
+    }
+    if (left && !(last && p == size)) p = space_begin(text, begin, p);
+    s->special_clear = p - begin;
 }
 
 size_t isotok__special_stop(struct isotok_session *s, const isotok_input *input, bool *last)
 {
     const size_t room = s->window.capacity - s->window.size;
-    const size_t rest = input->size - input->consumed;
-    const size_t end = input->consumed + (rest < room ? rest : room);
-    size_t p;
-    s->special_size = 0;
-    if (!(s->options.flags & ISOTOK_SPECIAL) || s->model->blob.special_trie == NULL)
+    size_t end = input->consumed + isotok__min(input->size - input->consumed, room);
+    if (s->model->blob.special_trie == NULL ||
+        !((s->options.flags & ISOTOK_SPECIAL) || (s->model->special_flags & ISOTOK__ADDED_PLAIN)))
         return input->size;
-    for (p = input->consumed; p < end; p++) {
-        bool open;
-        const uint32_t size =
-            match(s->model, input->text + p, input->size - p, &s->special_id, &open);
-        if (open && !*last) return p;
-        if (size == 0) continue;
-        s->special_size = size;
+    if (s->special_size == 0 && input->consumed + s->special_clear < end)
+        search(s, input, end, *last);
+    if (s->special_size != 0 && s->special_clear <= room) {
         *last = true;
-        return p;
+        return input->consumed + s->special_clear;
     }
+    end = isotok__min(end, input->consumed + s->special_clear);
     *last = *last && end == input->size;
     return end;
+}
+
+void isotok__special_passed(struct isotok_session *s, const isotok_input *input, size_t before)
+{
+    const size_t size = input->consumed - before;
+    s->special_clear -= isotok__min(s->special_clear, size);
+    if (size != 0 && (s->model->special_flags & ISOTOK__ADDED_SINGLE_WORD))
+        s->special_word = ends_word(s, input->text, input->consumed);
 }
 
 isotok_status isotok__special_emit(struct isotok_session *s, isotok_input *input,
                                    isotok_output *output)
 {
     const uint8_t *text = input->text + input->consumed;
+    const size_t before = input->consumed;
     struct isotok__normalizer *n = &s->normalizer;
     uint64_t units = 0;
-    uint32_t i;
+    size_t i;
     isotok_status status;
     for (i = 0; i < s->special_size; i++) {
         units += n->unit == ISOTOK_UNIT_BYTE || (text[i] & 0xC0) != 0x80;
         units += n->unit == ISOTOK_UNIT_UTF16 && text[i] >= 0xF0;
     }
-    status =
-        isotok__emit_special(s, output, s->special_id, n->consumed, n->consumed + units);
+    status = isotok__emit_special(s, output, s->special_id, n->consumed, n->consumed + units);
     if (status != ISOTOK_OK) return status;
     input->consumed += s->special_size;
     units += n->consumed;
     isotok__normalizer_begin(n, n->rules, n->unit, false);
     n->consumed = s->window.map_base = units;
     isotok__special_begin(s);
+    isotok__special_passed(s, input, before);
     return ISOTOK_OK;
 }

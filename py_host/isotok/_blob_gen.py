@@ -76,6 +76,9 @@ FIELDS: Final[dict[str, int]] = {
     "pretok_tables": 32,
     "pretok_classes": 33,
     "special_trie": 34,
+    "word_ranges": 35,
+    "decoder_prefix": 36,
+    "added_tokens": 37,
 }
 
 # Vectors: name -> bytes of an element.
@@ -105,6 +108,9 @@ VECTORS: Final[dict[str, int]] = {
     "pretok_tables": 2,
     "pretok_classes": 1,
     "special_trie": 8,
+    "word_ranges": 4,
+    "decoder_prefix": 1,
+    "added_tokens": 4,
 }
 
 
@@ -488,5 +494,22 @@ class BlobView:
 
     @property
     def special_trie(self) -> memoryview[int]:
-        """Special tokens in raw text; value = id + 1, 0 = none (see TrieNode)."""
+        """Special and added tokens in raw text; value = id + 1 and flags, 0 = none (see
+        TrieNode).
+        """
         return self._vector(34, 8).cast("I")
+
+    @property
+    def word_ranges(self) -> memoryview[int]:
+        """Code points at which "belongs to a word" begins and ends, in turn."""
+        return self._vector(35, 4).cast("I")
+
+    @property
+    def decoder_prefix(self) -> memoryview[int]:
+        """Of pieces that continue a word."""
+        return self._vector(36, 1).cast("B")
+
+    @property
+    def added_tokens(self) -> memoryview[int]:
+        """Pairs: id of a special or added token, ascending; flags as in special_trie."""
+        return self._vector(37, 4).cast("I")

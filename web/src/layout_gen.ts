@@ -139,6 +139,9 @@ export const SAMPLE = 128;
 export const GUMBEL = 256;
 export const DROPOUT = 512;
 export const SPECIAL = 1024;
+export const NO_SPECIAL = 2048;
+export const TEMPLATE = 4096;
+export const NO_TEMPLATE = 8192;
 
 // enum of ISOTOK_UNIT_BYTE
 export const UNIT_BYTE = 0;
@@ -150,6 +153,8 @@ export const PART_LAST = 1;
 
 // enum of ISOTOK_RAW_BYTES
 export const RAW_BYTES = 1;
+export const SKIP_SPECIAL = 2;
+export const KEEP_SPECIAL = 4;
 
 // enum of ISOTOK_SOURCE_AUTO
 export const SOURCE_AUTO = 0;
@@ -185,6 +190,25 @@ export const FIELD_BYTE_LEVEL = 16;
 export const FIELD_PRETOK_HEADER = 17;
 export const FIELD_PRETOK_TABLES = 18;
 export const FIELD_PRETOK_CLASSES = 19;
+export const FIELD_ADDED_TOKENS = 30;
+export const FIELD_WORD_RANGES = 31;
+export const FIELD_TEMPLATE = 32;
+export const FIELD_DECODER = 33;
+export const FIELD_DECODER_PREFIX = 34;
+
+// enum of ISOTOK_ADDED_PLAIN
+export const ADDED_PLAIN = 33554432;
+export const ADDED_LSTRIP = 67108864;
+export const ADDED_RSTRIP = 134217728;
+export const ADDED_SINGLE_WORD = 268435456;
+
+// enum of ISOTOK_DECODE_SPACES
+export const DECODE_SPACES = 1;
+export const DECODE_FIRST = 2;
+export const DECODE_STRIP = 4;
+export const DECODE_RUNS = 8;
+export const DECODE_WORDS = 16;
+export const DECODE_CLEANUP = 32;
 
 // enum of ISOTOK_BYTE_LEVEL_MERGES
 export const BYTE_LEVEL_MERGES = 1;
