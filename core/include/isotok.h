@@ -437,8 +437,7 @@ isotok_status isotok_decode_begin(isotok_session *session, uint32_t flags, isoto
 
 /* Decodes ids[*consumed..count) to UTF-8 in out[0..capacity). `last` != 0 when the text
  * ends here. Bytes that may become a character stay inside until it is complete; of a model
- * from a tokenizer.json with byte fallback, byte pieces at the end are not consumed unless
- * `last`: present them again in front of the ids that follow.
+ * from a tokenizer.json all of a run of byte pieces does.
  * OK, NEED_OUTPUT (drain, call again with the same arguments), NEED_SCRATCH, or
  * E_ID_RANGE (error.index = position in ids). */
 ISOTOK_API(isotok_decode_step)

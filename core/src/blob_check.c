@@ -160,6 +160,7 @@ static isotok_status check_operations(const struct check *c)
     ok = ok && b->decoder[0].section == 0 && b->decoder[0].kind <= ISOTOK_OP_DECODE_PIECES &&
          b->decoder[0].kind != ISOTOK_OP_DENORMALIZE &&
          bytes == (b->decoder[0].kind == ISOTOK_OP_DECODE_BYTES) &&
+         !(denormalizer && b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES) &&
          (b->decoder[0].flags & ~decoder_flags[b->decoder[0].kind]) == 0 &&
          (b->decoder[0].argument == 0 || b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES);
     if (ok && denormalizer)

@@ -49,22 +49,30 @@ static void put_byte(struct isotok__decoder *d, struct sink *sink, uint8_t byte)
 }
 
 /* Delivers what is pending: characters of byte pieces first, then the piece. */
-static bool deliver(struct isotok__decoder *d, struct sink *sink)
+static bool deliver(isotok_session *s, struct sink *sink)
 {
+    struct isotok__decoder *d = &s->decoder;
     while (d->pending_position < d->pending_count) {
         if (sink->count == sink->capacity) return false;
         put_byte(d, sink, d->pending[d->pending_position++]);
     }
     d->pending_count = d->pending_position = 0;
     while (d->piece_position < d->piece_size) {
-        const uint8_t *p = d->piece + d->piece_position;
+        const uint8_t *p = (d->piece != NULL ? d->piece : s->window.text) + d->piece_position;
         bool symbol = !d->piece_verbatim && d->piece_size - d->piece_position >= 3 &&
                       p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;
-        if (sink->count == sink->capacity) return false;
-        if (!(symbol && d->piece_mute)) put_byte(d, sink, symbol ? 0x20 : p[0]);
+        if (sink->capacity - sink->count < (d->piece_broken ? 3u : 1u)) return false;
+        if (d->piece_broken) {
+            memcpy(sink->out + sink->count, replacement, 3);
+            sink->count += 3;
+            d->spaces = 0;
+        } else if (!(symbol && d->piece_mute)) {
+            put_byte(d, sink, symbol ? 0x20 : p[0]);
+        }
         d->piece_position += symbol ? 3 : 1;
     }
-    d->piece_size = d->piece_position = 0;
+    if (d->piece_size != 0 && d->piece == NULL) s->window.size = 0; /* it was a run */
+    d->piece_size = d->piece_position = d->piece_broken = 0;
     return true;
 }
 
@@ -116,6 +124,23 @@ static bool settle_bytes(struct isotok__decoder *d, bool all)
     if (!all && may_continue(d)) return false;
     pend(d, replacement, 3);
     drop_bytes(d, 1);
+    return true;
+}
+
+/* DECODE_RUNS: makes the run of byte pieces, which lies in the window, the piece to be delivered
+ * unless it was; false if there is none. */
+static bool settle_run(const isotok_session *s, struct isotok__decoder *d)
+{
+    const struct isotok__window *run = &s->window;
+    uint32_t point, n;
+    size_t p = 0;
+    if (run->size == 0 || !(s->model->decoder_pieces & ISOTOK__DECODE_RUNS)) return false;
+    d->piece = NULL;
+    d->piece_size = (uint32_t)run->size;
+    d->piece_position = 0;
+    d->piece_verbatim = 1;
+    while (p < run->size && (n = isotok__scalar(run->text + p, run->size - p, &point)) != 0) p += n;
+    d->piece_broken = p < run->size && !(d->flags & ISOTOK_RAW_BYTES);
     return true;
 }
 
@@ -194,23 +219,22 @@ static uint8_t byte_of(const uint8_t *text)
 }
 
 /* Takes one token; false if what came before must be delivered first. */
-static bool take_token(const isotok_session *s, struct isotok__decoder *d, uint32_t type,
+static bool take_token(isotok_session *s, struct isotok__decoder *d, uint32_t type,
                        const uint8_t *text, uint32_t size, bool verbatim)
 {
     const uint32_t pieces = s->model->decoder_pieces;
-    if (type == ISOTOK_BYTE && (pieces == 0 || (pieces & ISOTOK__DECODE_RUNS))) {
-        const bool broken = d->run != 0 && d->broken;
+    if (type == ISOTOK_CONTROL && pieces != 0 && (d->flags & ISOTOK_SKIP_SPECIAL)) return true;
+    if (type == ISOTOK_BYTE && (pieces & ISOTOK__DECODE_RUNS)) {
+        s->window.text[s->window.size++] = byte_of(text);
+        d->at_start = 0;
+        return true;
+    }
+    if (type == ISOTOK_BYTE && pieces == 0) {
         if (settle_bytes(d, false)) return false;
-        if (pieces != 0) d->at_start = 0;
-        if (d->run != 0) d->run--;
-        if (broken) {
-            pend(d, replacement, 3);
-            return true;
-        }
         d->bytes[d->bytes_count++] = byte_of(text);
         return true;
     }
-    if (settle_bytes(d, true)) return false;
+    if (settle_bytes(d, true) || settle_run(s, d)) return false;
     take_piece(s, d, type, text, size, verbatim);
     return true;
 }
@@ -232,32 +256,6 @@ static ISOTOK_NOINLINE bool set_token(const isotok_session *s, uint32_t id, stru
     token->text = isotok__piece_text(s->model, id, &token->size);
     token->verbatim = false;
     return true;
-}
-
-/* DECODE_RUNS: measures the run of byte pieces at ids[index..count), which special tokens that are
- * skipped do not end; false if ids that follow might belong to it. */
-static bool measure_run(const isotok_session *s, struct isotok__decoder *d, const uint32_t *ids,
-                        size_t index, size_t count, bool last)
-{
-    struct isotok__decoder text;
-    struct token token;
-    uint32_t point;
-    memset(&text, 0, sizeof text);
-    d->run = d->broken = 0;
-    for (; index < count && ids[index] < s->model->blob.vocab_size; index++) {
-        set_token(s, ids[index], &token);
-        if (token.type == ISOTOK_CONTROL && (d->flags & ISOTOK_SKIP_SPECIAL)) continue;
-        if (token.type != ISOTOK_BYTE) break;
-        d->run++;
-        if (d->broken) continue;
-        text.bytes[text.bytes_count++] = byte_of(token.text);
-        if (isotok__scalar(text.bytes, text.bytes_count, &point) != 0)
-            text.bytes_count = 0;
-        else
-            d->broken = !may_continue(&text);
-    }
-    d->broken |= text.bytes_count != 0;
-    return last || index < count;
 }
 
 struct piece_source {
@@ -358,7 +356,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
     struct isotok__decoder *d = &s->decoder;
     for (;;) {
         struct token token = {0, 0, NULL, false};
-        if (!deliver(d, sink))
+        if (!deliver(s, sink))
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
         if (next == next_id && d->bytes_count == 0 && !s->model->is_0_2_1 &&
             (s->model->decoder_pieces != 0 ? decodes_usual(s) : d->wrote != 0)) {
@@ -366,7 +364,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
             decode_usual(s, (const uint32_t *)source, count, consumed, sink);
         }
         if (*consumed == count) {
-            if (last && settle_bytes(d, true)) continue;
+            if (last && (settle_bytes(d, true) || settle_run(s, d))) continue;
             /* complete characters need not wait for the next token */
             if (!last && settle_bytes(d, false)) continue;
             return ISOTOK_OK;
@@ -374,10 +372,9 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         if (!next(s, source, *consumed, &token))
             return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID, (uint32_t)*consumed,
                                 0, s->model->blob.vocab_size);
-        if (next == next_id && (s->model->decoder_pieces & ISOTOK__DECODE_RUNS) &&
-            token.type == ISOTOK_BYTE && d->run == 0 && !(d->flags & ISOTOK_RAW_BYTES) &&
-            !measure_run(s, d, (const uint32_t *)source, *consumed, count, last))
-            return ISOTOK_OK;
+        if ((s->model->decoder_pieces & ISOTOK__DECODE_RUNS) &&
+            s->window.size == s->window.capacity)
+            return isotok__need_scratch(s, error);
         if (take_token(s, d, token.type, token.text, token.size, token.verbatim)) ++*consumed;
     }
 }

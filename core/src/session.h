@@ -81,13 +81,13 @@ struct isotok__emitter {
 struct isotok__decoder {
     uint32_t flags, at_start, wrote, finished;
     uint32_t spaces;      /* DECODE_PIECES: spaces that are yet to be stripped */
-    uint32_t run, broken; /* … byte pieces left of a run; whether it is no text */
     uint8_t bytes[4]; /* an incomplete character of byte pieces */
     uint32_t bytes_count;
     uint8_t pending[8]; /* decoded bytes not yet delivered */
     uint32_t pending_count, pending_position;
-    const uint8_t *piece; /* the piece that is being delivered */
-    uint32_t piece_size, piece_position, piece_verbatim, piece_mute; /* mute: U+2581 is nothing */
+    const uint8_t *piece; /* the piece that is being delivered; NULL: what is in the window */
+    uint32_t piece_size, piece_position, piece_verbatim;
+    uint32_t piece_mute, piece_broken; /* U+2581 is nothing; each byte is U+FFFD */
     uint32_t raw_count, raw_position; /* text in front of the denormalizer */
 };
 

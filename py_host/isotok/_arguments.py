@@ -42,14 +42,31 @@ Special = Literal["none", "all"] | None
 """Which special tokens are looked for in a text. None: as the source library does by default."""
 
 
-def flags_of(bos: bool, eos: bool, special: Special = None) -> int:
+_SPECIAL: Final = {"none": abi.NO_SPECIAL, "all": abi.SPECIAL}
+
+
+def flags_of(
+    bos: bool, eos: bool, special: Special = None, add_special_tokens: bool | None = None
+) -> int:
     """Flags of `isotok_encode_options`."""
     flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
-    if special is None or special == "none":
+    if add_special_tokens is not None:
+        flags |= abi.TEMPLATE if add_special_tokens else abi.NO_TEMPLATE
+    if special is None:
         return flags
-    if special != "all":
-        raise TokenizerError(f'special: {special!r} is unknown; use "none", "all" or None')
-    return flags | abi.SPECIAL
+    try:
+        return flags | _SPECIAL[special]
+    except (KeyError, TypeError):
+        raise TokenizerError(
+            f'special: {special!r} is unknown; use "none", "all" or None'
+        ) from None
+
+
+def decode_flags_of(skip_special_tokens: bool | None) -> int:
+    """Flags of `isotok_decode_begin`."""
+    if skip_special_tokens is None:
+        return 0
+    return abi.SKIP_SPECIAL if skip_special_tokens else abi.KEEP_SPECIAL
 
 
 def threads_of(threads: SupportsIndex | None) -> int:

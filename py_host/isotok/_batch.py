@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
-from isotok._arguments import Special, flags_of, threads_of
+from isotok._arguments import Special, decode_flags_of, flags_of, threads_of
 from isotok._crew import share
 from isotok._results import Batch, need_numpy, numbers_of
 from isotok.errors import Status, TokenIdError, TokenizerError, make_error
@@ -50,6 +50,7 @@ class Batched:
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
         output: Literal["numpy"] = "numpy",
     ) -> Batch: ...
     @overload
@@ -61,6 +62,7 @@ class Batched:
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
         output: Literal["list"],
     ) -> list[list[int]]: ...
     def encode_batch(
@@ -71,6 +73,7 @@ class Batched:
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
         output: Literal["numpy", "list"] = "numpy",
     ) -> Batch | list[list[int]]:
         """Encode many texts.
@@ -81,7 +84,7 @@ class Batched:
             They are held until all are encoded.
         threads : int, optional
             Number of threads to work in; they end with the call. None and 0: this one.
-        bos, eos : bool
+        bos, eos, special, add_special_tokens
             As in `encode`, for every text.
         output : {"numpy", "list"}
             "numpy" gives one flat array of ids and one of offsets, "list" lists of int, which
@@ -107,7 +110,7 @@ class Batched:
         [[3], [3, 4]]
         """
         every, count = _texts_of(texts), threads_of(threads)
-        flags, encode = flags_of(bos, eos, special), self._backend.encode_batch
+        flags, encode = flags_of(bos, eos, special, add_special_tokens), self._backend.encode_batch
         if output == "list":
             return _lists(self._backend, every, count, flags)
         if output == "numpy":
@@ -125,12 +128,13 @@ class Batched:
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> list[int]:
         """Count the tokens of many texts, without making them.
 
         Parameters
         ----------
-        texts, threads, bos, eos, special
+        texts, threads, bos, eos, special, add_special_tokens
             As in `encode_batch`.
 
         Returns
@@ -144,13 +148,22 @@ class Batched:
         [1, 2, 0]
         """
         every, count = _texts_of(texts), threads_of(threads)
-        flags, count_texts = flags_of(bos, eos, special), self._backend.count_batch
+        flags, count_texts = (
+            flags_of(bos, eos, special, add_special_tokens),
+            self._backend.count_batch,
+        )
         run = _crew(count, every)
         parts = _each_part(every, count, lambda part: count_texts(part, flags), run)
         ends = (memoryview(part).cast("B").cast("Q").tolist() for part in parts)
         return [end - begin for part in ends for begin, end in pairwise([0, *part])]
 
-    def decode_batch(self, ids: Batch | Iterable[Ids], *, threads: int | None = 1) -> list[str]:
+    def decode_batch(
+        self,
+        ids: Batch | Iterable[Ids],
+        *,
+        threads: int | None = 1,
+        skip_special_tokens: bool | None = None,
+    ) -> list[str]:
         """Decode the ids of many texts.
 
         Parameters
@@ -159,6 +172,8 @@ class Batched:
             What `encode_batch` returned, or any like it.
         threads : int, optional
             As in `encode_batch`.
+        skip_special_tokens : bool, optional
+            As in `decode`.
 
         Returns
         -------
@@ -179,10 +194,14 @@ class Batched:
         ['hello', 'hello world']
         """
         every, count = _numbers_of(ids), threads_of(threads)
-        decode = self._backend.decode_batch
+        decode, flags = self._backend.decode_batch, decode_flags_of(skip_special_tokens)
         try:
             run = _crew(count, every)
-            return [text for part in _each_part(every, count, decode, run) for text in part]
+            return [
+                text
+                for part in _each_part(every, count, lambda part: decode(part, flags), run)
+                for text in part
+            ]
         except TokenIdError as error:
             raise _name_id(every, self._backend.info()[1], error) from None
 

@@ -9,7 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, Self, SupportsIndex, TypeVar, cast
 
 from isotok import _layout_gen as abi
-from isotok._arguments import Special, flags_of
+from isotok._arguments import Special, decode_flags_of, flags_of
 from isotok._backend import DecoderStream, EncoderStream
 from isotok._results import numbers_of
 from isotok.errors import ClosedError, TokenIdError, TokenizerError, make_error
@@ -171,8 +171,8 @@ class Decoder(_Stream[DecoderStream]):
 
     __slots__ = ("_bytes", "_done")
 
-    def __init__(self, now: Callable[[], Backend]) -> None:
-        super().__init__(now, lambda backend: backend.decoder(0))
+    def __init__(self, now: Callable[[], Backend], flags: int) -> None:
+        super().__init__(now, lambda backend: backend.decoder(flags))
         # The core joins the bytes of byte pieces. Only pieces that are themselves cut inside
         # a character ever make this hold something.
         self._bytes = b""
@@ -247,7 +247,14 @@ class Streaming:
     def _now(self) -> Backend:
         return self._backend
 
-    def encoder(self, *, bos: bool = False, eos: bool = False, special: Special = None) -> Encoder:
+    def encoder(
+        self,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
+        add_special_tokens: bool | None = None,
+    ) -> Encoder:
         """Return an encoder for one text after another that come in chunks.
 
         Parameters
@@ -261,7 +268,7 @@ class Streaming:
         ...     print(encoder.push("hello wor"), encoder.push("ld"), encoder.flush())
         [] [3] [4]
         """
-        return Encoder(self._now, flags_of(bos, eos, special))
+        return Encoder(self._now, flags_of(bos, eos, special, add_special_tokens))
 
     def encode_stream(
         self,
@@ -270,6 +277,7 @@ class Streaming:
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> Iterator[list[int]]:
         """Encode a text that comes in chunks, without ever holding all of it.
 
@@ -292,7 +300,7 @@ class Streaming:
         """
         if isinstance(chunks, (str, bytes)):
             raise TypeError("chunks must be an iterable of texts; for one text use encode()")
-        return self._encode_stream(chunks, flags_of(bos, eos, special))
+        return self._encode_stream(chunks, flags_of(bos, eos, special, add_special_tokens))
 
     def _encode_stream(self, chunks: Iterable[str | bytes], flags: int) -> Iterator[list[int]]:
         with Encoder(self._now, flags) as encoder:
@@ -302,8 +310,8 @@ class Streaming:
             if ids := encoder.flush():
                 yield ids
 
-    def decoder(self) -> Decoder:
-        """Return a decoder for ids as they come.
+    def decoder(self, *, skip_special_tokens: bool | None = None) -> Decoder:
+        """Return a decoder for ids as they come; `skip_special_tokens` as in `decode`.
 
         Examples
         --------
@@ -311,7 +319,7 @@ class Streaming:
         ...     print(repr(decoder.push(3)), repr(decoder.push(4)), repr(decoder.flush()))
         'hello' ' world' ''
         """
-        return Decoder(self._now)
+        return Decoder(self._now, decode_flags_of(skip_special_tokens))
 
     def decode_stream(self, ids: Iterable[SupportsIndex | Ids]) -> Iterator[str]:
         """Decode ids as they come.
@@ -332,7 +340,7 @@ class Streaming:
         >>> list(tok.decode_stream(iter([3, 4])))
         ['hello', ' world']
         """
-        with Decoder(self._now) as decoder:
+        with self.decoder() as decoder:
             for each in ids:
                 if text := decoder.push(each):
                     yield text

@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, overload
 
 from isotok import _layout_gen as abi
-from isotok._arguments import Special, Unit, flags_of, limit_of, unit_of
+from isotok._arguments import Special, Unit, decode_flags_of, flags_of, limit_of, unit_of
 from isotok._batch import Batched
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
 from isotok._long import Long
@@ -78,7 +78,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
     # -- encode -------------------------------------------------------------------
 
     def encode(
-        self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
+        self,
+        text: str | bytes,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> list[int]:
         """Encode a text to token ids.
 
@@ -90,7 +96,11 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
             Put the model's BOS id in front, its EOS id at the end.
         special : {"none", "all"}, optional
             Whether texts of special tokens in the text become these tokens. None: what the
-            library does that the model comes from (sentencepiece and tiktoken: "none").
+            library does that the model comes from (tokenizers: "all"; sentencepiece and
+            tiktoken: "none").
+        add_special_tokens : bool, optional
+            Put the tokens of the model's template around the text, as in ``[CLS] … [SEP]``. None:
+            as the library that the model comes from (tokenizers: True).
 
         Returns
         -------
@@ -108,17 +118,27 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         [1, 3, 4]
         """
         # `flags_of` takes longer than a short text does.
-        flags = flags_of(bos, eos, special) if bos or eos or special else 0
+        flags = (
+            flags_of(bos, eos, special, add_special_tokens)
+            if bos or eos or special or add_special_tokens is not None
+            else 0
+        )
         return self._backend.encode(text, flags, 0)
 
     def encode_to_numpy(
-        self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
+        self,
+        text: str | bytes,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> NDArray[np.uint32]:
         """Encode a text to an array of ids; needs numpy.
 
         Parameters
         ----------
-        text, bos, eos, special
+        text, bos, eos, special, add_special_tokens
             As in `encode`.
 
         Returns
@@ -134,7 +154,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         need_numpy()
         import numpy as np
 
-        ids = self._backend.encode_ids(text, flags_of(bos, eos, special), 0)
+        ids = self._backend.encode_ids(text, flags_of(bos, eos, special, add_special_tokens), 0)
         return np.frombuffer(memoryview(ids), dtype=np.uint32)
 
     def encode_into(
@@ -145,6 +165,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> int:
         """Encode a text into memory of the caller's.
 
@@ -152,7 +173,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         ----------
         buffer : writable buffer of uint32
             For example a numpy array or ``array("I", …)``, contiguous.
-        text, bos, eos, special
+        text, bos, eos, special, add_special_tokens
             As in `encode`.
 
         Returns
@@ -176,7 +197,9 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         view = memoryview(cast("Buffer", buffer))
         if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
             raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
-        return self._backend.encode_into(text, flags_of(bos, eos, special), view)
+        return self._backend.encode_into(
+            text, flags_of(bos, eos, special, add_special_tokens), view
+        )
 
     def encode_with_offsets(
         self,
@@ -186,12 +209,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> Encoding:
         """Encode a text, with the place of each token in it.
 
         Parameters
         ----------
-        text, bos, eos, special
+        text, bos, eos, special, add_special_tokens
             As in `encode`.
         unit : {"codepoint", "byte", "utf16"}
             What the offsets count: code points of the text, bytes of its UTF-8, or UTF-16
@@ -212,7 +236,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
         """
         ids, offsets, unknown = self._backend.encode_spans(
-            text, flags_of(bos, eos, special), unit_of(unit)
+            text, flags_of(bos, eos, special, add_special_tokens), unit_of(unit)
         )
         if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
             original = PairPositions(text).original
@@ -225,7 +249,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         return Encoding(ids, pieces, offsets)
 
     def count(
-        self, text: str | bytes, *, bos: bool = False, eos: bool = False, special: Special = None
+        self,
+        text: str | bytes,
+        *,
+        bos: bool = False,
+        eos: bool = False,
+        special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> int:
         """Count the tokens of a text, without making them.
 
@@ -234,7 +264,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.count("hello world")
         2
         """
-        return self._backend.count(text, flags_of(bos, eos, special), 0)
+        return self._backend.count(text, flags_of(bos, eos, special, add_special_tokens), 0)
 
     def fits(
         self,
@@ -244,6 +274,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> bool:
         """Whether a text has at most `limit` tokens; stops where it has more.
 
@@ -254,9 +285,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         """
         limit = limit_of(limit)
         if limit <= 0:
-            empty = self._backend.count(text, flags_of(bos, eos, special), 1) == 0
+            empty = (
+                self._backend.count(text, flags_of(bos, eos, special, add_special_tokens), 1) == 0
+            )
             return limit == 0 and empty
-        return self._backend.count(text, flags_of(bos, eos, special), limit) >= 0
+        return (
+            self._backend.count(text, flags_of(bos, eos, special, add_special_tokens), limit) >= 0
+        )
 
     def truncate(
         self,
@@ -266,6 +301,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         bos: bool = False,
         eos: bool = False,
         special: Special = None,
+        add_special_tokens: bool | None = None,
     ) -> list[int]:
         """First `limit` token ids of a text; stops there.
 
@@ -281,10 +317,10 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
             if limit < 0:
                 raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
             self._backend.count(
-                text, flags_of(bos, eos, special), 1
+                text, flags_of(bos, eos, special, add_special_tokens), 1
             )  # the same errors as elsewhere
             return []
-        return self._backend.encode(text, flags_of(bos, eos, special), limit)
+        return self._backend.encode(text, flags_of(bos, eos, special, add_special_tokens), limit)
 
     # -- normalize ----------------------------------------------------------------
 
@@ -336,13 +372,16 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
 
     # -- decode -------------------------------------------------------------------
 
-    def decode(self, ids: Ids) -> str:
+    def decode(self, ids: Ids, *, skip_special_tokens: bool | None = None) -> str:
         """Decode token ids to text.
 
         Parameters
         ----------
         ids : sequence of int, or array of an integer type
             Ill-formed runs of byte pieces become U+FFFD, one for each byte.
+        skip_special_tokens : bool, optional
+            Leave special tokens out. None: as the library that the model comes from (tokenizers:
+            True; sentencepiece, whose control pieces have no text, and tiktoken: False).
 
         Raises
         ------
@@ -354,9 +393,10 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.decode([3, 4])
         'hello world'
         """
-        return self._backend.decode(numbers_of(ids), False)
+        flags = decode_flags_of(skip_special_tokens)
+        return self._backend.decode(numbers_of(ids), False, flags)
 
-    def decode_bytes(self, ids: Ids) -> bytes:
+    def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool | None = None) -> bytes:
         """Decode token ids to bytes; byte pieces give their byte, well-formed or not.
 
         Examples
@@ -364,7 +404,8 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.decode_bytes([3, 4])
         b'hello world'
         """
-        return self._backend.decode(numbers_of(ids), True)
+        flags = decode_flags_of(skip_special_tokens)
+        return self._backend.decode(numbers_of(ids), True, flags)
 
     def decode_pieces(self, pieces: Iterable[str | bytes]) -> str:
         """Decode piece texts; a text that is no piece is taken as it is.

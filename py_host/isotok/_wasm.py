@@ -445,9 +445,9 @@ class ModelInstance:
 
     # -- decode -------------------------------------------------------------------
 
-    def decode_steps(self, ids: memoryview, raw: bool) -> Iterator[bytes]:
+    def decode_steps(self, ids: memoryview, flags: int) -> Iterator[bytes]:
         """Decode uint32 ids; yields the text of each step."""
-        self._decode_begin(abi.RAW_BYTES if raw else 0)
+        self._decode_begin(flags)
         yield from self._decode_ids(ids, True)
 
     def _decode_ids(self, ids: memoryview, end: bool) -> Iterator[bytes]:

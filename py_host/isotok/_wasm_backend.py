@@ -277,17 +277,17 @@ class WasmBackend:
         return ends
 
     @overload
-    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[True], /) -> bytes: ...
+    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[True], flags: int, /) -> bytes: ...
     @overload
-    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[False], /) -> str: ...
-    def decode(self, ids: Sequence[int] | Buffer, raw: bool, /) -> str | bytes:
+    def decode(self, ids: Sequence[int] | Buffer, raw: Literal[False], flags: int, /) -> str: ...
+    def decode(self, ids: Sequence[int] | Buffer, raw: bool, flags: int, /) -> str | bytes:
         words = memoryview(numbers(ids)).cast("B").cast("I")
         with self._lease(len(words)) as instance:
-            data = b"".join(instance.decode_steps(words, raw))
+            data = b"".join(instance.decode_steps(words, flags | abi.RAW_BYTES * raw))
         return data if raw else data.decode(errors="replace")
 
-    def decode_batch(self, ids: tuple[list[int] | memoryview, ...], /) -> list[str]:
-        return [self.decode(each, False) for each in ids]
+    def decode_batch(self, ids: tuple[list[int] | memoryview, ...], flags: int, /) -> list[str]:
+        return [self.decode(each, False, flags) for each in ids]
 
     def decode_pieces(self, pieces: tuple[str | bytes, ...], /) -> str:
         with self._lease(WINDOW * len(pieces)) as instance:

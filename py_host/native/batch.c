@@ -242,11 +242,13 @@ static bool ids_list_get(PyObject *self, PyObject *tuple, ids_list *out)
     return false;
 }
 
-static isotok_status decode_all(native_call *call, const ids_list *list, text_output *output)
+static isotok_status decode_all(native_call *call, const ids_list *list, uint32_t flags,
+                                text_output *output)
 {
     size_t unchecked = 0;
     for (size_t i = 0; i < list->count; i++) {
-        isotok_status status = decode_run(call, list->ids[i].ids, list->ids[i].count, 0, output);
+        isotok_status status =
+            decode_run(call, list->ids[i].ids, list->ids[i].count, flags, output);
         if (status < 0) return status;
         list->ends[i] = output->size;
         unchecked += list->ids[i].count + 256;
@@ -273,17 +275,20 @@ static PyObject *texts_of(const ids_list *list, const text_output *output)
     return result;
 }
 
-/* decode_batch(ids) -> list[str]; `ids` is a tuple of what decode takes. */
-PyObject *model_decode_batch(PyObject *self, PyObject *tuple)
+/* decode_batch(ids, flags) -> list[str]; `ids` is a tuple of what decode takes. */
+PyObject *model_decode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     ids_list list;
     text_output output;
     native_call call;
     PyObject *result = NULL;
-    if (!ids_list_get(self, tuple, &list)) return NULL;
+    uint32_t flags;
+    if (!arguments("decode_batch", count, 2) || !argument_u32(args[1], &flags) ||
+        !ids_list_get(self, args[0], &list))
+        return NULL;
     if (text_open(&output, list.size * 4 + 64)) {
         if (call_open(&call, self, list.size) &&
-            call_hold(&call, decode_all(&call, &list, &output), "ids")) {
+            call_hold(&call, decode_all(&call, &list, flags, &output), "ids")) {
             result = texts_of(&list, &output);
             call_close(&call);
         }

@@ -53,14 +53,15 @@ bool text_open(text_output *output, size_t capacity)
     return output->text != NULL;
 }
 
-static PyObject *decode_ids(PyObject *self, const uint32_t *ids, size_t count, bool raw)
+static PyObject *decode_ids(PyObject *self, const uint32_t *ids, size_t count, bool raw,
+                            uint32_t flags)
 {
     native_call call;
     text_output output;
     if (!text_open(&output, count * 4 + 64)) return NULL;
     PyObject *result = NULL;
     if (call_open(&call, self, count)) {
-        uint32_t flags = raw ? ISOTOK_RAW_BYTES : 0;
+        if (raw) flags |= ISOTOK_RAW_BYTES;
         if (call_hold(&call, decode_run(&call, ids, count, flags, &output), "ids")) {
             result = output_object(&output, raw);
             call_close(&call);
@@ -146,16 +147,17 @@ void ids_release(ids_view *ids)
     if (ids->view.obj != NULL) PyBuffer_Release(&ids->view);
 }
 
-/* decode(ids, raw) -> str, or bytes if raw; `ids` is a list of int or contiguous uint32
+/* decode(ids, raw, flags) -> str, or bytes if raw; `ids` is a list of int or contiguous uint32
  * memory. */
 PyObject *model_decode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     bool raw;
+    uint32_t flags;
     ids_view ids;
-    if (!arguments("decode", count, 2) || !argument_bool(args[1], &raw) ||
-        !ids_get(self, args[0], &ids))
+    if (!arguments("decode", count, 3) || !argument_bool(args[1], &raw) ||
+        !argument_u32(args[2], &flags) || !ids_get(self, args[0], &ids))
         return NULL;
-    PyObject *result = decode_ids(self, ids.ids, ids.count, raw);
+    PyObject *result = decode_ids(self, ids.ids, ids.count, raw, flags);
     ids_release(&ids);
     return result;
 }

@@ -158,7 +158,7 @@ PyObject *model_nbest(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_lists(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *model_count_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
-PyObject *model_decode_batch(PyObject *self, PyObject *tuple);
+PyObject *model_decode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* normalize.c */
 PyObject *model_normalize(PyObject *self, PyObject *const *args, Py_ssize_t count);

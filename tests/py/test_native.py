@@ -24,10 +24,10 @@ def model() -> _native.Model:
 
 def test_sessions_are_kept_and_trimmed(model: _native.Model) -> None:
     assert model.sessions() == []
-    model.encode("hello", False, False, 0)
+    model.encode("hello", 0, 0)
     (normal,) = model.sessions()
     assert normal < 1 << 20
-    assert model.encode("x" * 3_000_000, False, False, 0)
+    assert model.encode("x" * 3_000_000, 0, 0)
     assert model.encode_ids("hello " * 500_000, 0, 0)
     assert model.sessions() == [normal]
 
@@ -38,7 +38,7 @@ def test_one_session_for_each_call_at_a_time(model: _native.Model) -> None:
     def work() -> None:
         start.wait()
         for _ in range(20):
-            model.encode("hello " * 2000, False, False, 0)
+            model.encode("hello " * 2000, 0, 0)
 
     threads = [threading.Thread(target=work) for _ in range(20)]
     for thread in threads:
@@ -52,7 +52,7 @@ def test_ints_are_shared(model: _native.Model) -> None:
     """One int object per id and model, where there is a global lock."""
     text = "hello " * 1000
     before = sys.getrefcount(HELLO)
-    lists = [model.encode(text, False, False, 0) for _ in range(10)]
+    lists = [model.encode(text, 0, 0) for _ in range(10)]
     assert lists == [[HELLO] * 1000] * 10
     del lists
     assert sys.getrefcount(HELLO) - before < 10
@@ -64,19 +64,19 @@ def test_lists_do_not_leak(model: _native.Model) -> None:
         if i == 20:  # everything that is made once is there
             gc.collect()  # pytest.raises makes cycles
             before = sys.getallocatedblocks()
-        model.encode("hello world wörld " * 50, True, True, 0)
+        model.encode("hello world wörld " * 50, 3, 0)
         model.encode_spans("hello wörld " * 50, 0, 1)
         model.encode_ids("hello", 0, 0)
         model.encode_batch(("hello", b"world"), 0, 0, True)
         model.encode_batch(("hello", b"world"), 0, 0, False)
         model.normalize("hello", 0, 1, True)
-        model.decode([HELLO, 0], False)
+        model.decode([HELLO, 0], False, 0)
         model.decode_pieces(("hello", b"x"))
         model.piece(HELLO)
         with pytest.raises(isotok.TokenIdError):
             model.decode([99], True)
         with pytest.raises(TypeError):
-            model.encode(None, False, False, 0)  # type: ignore[arg-type]
+            model.encode(None, 0, 0)  # type: ignore[arg-type]
     gc.collect()
     assert sys.getallocatedblocks() - before < 100
 
@@ -102,10 +102,10 @@ def test_the_lock_is_released(model: _native.Model) -> None:
 
 def test_texts_that_go_to_the_list_in_steps(model: _native.Model) -> None:
     text = "hello wörld " * 300_000
-    ids = model.encode(text, True, True, 0)
+    ids = model.encode(text, 3, 0)
     assert ids == np.frombuffer(model.encode_ids(text, 3, 0), np.uint32).tolist()
     assert ids[1:7] * 300_000 == ids[1:-1]
-    assert model.encode(text, False, False, 1_000_000) == ids[1:1_000_001]
+    assert model.encode(text, 0, 1_000_000) == ids[1:1_000_001]
 
 
 class Interrupted(Exception):
@@ -127,12 +127,12 @@ def test_signals_interrupt_long_work(model: _native.Model) -> None:
                 method(text, 0, 0)
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(Interrupted):
-            model.encode(text, False, False, 0)
+            model.encode(text, 0, 0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         gc.enable()
-    assert model.encode("hello", False, False, 0) == [HELLO]
+    assert model.encode("hello", 0, 0) == [HELLO]
 
 
 def test_buffer(model: _native.Model) -> None:
@@ -187,7 +187,7 @@ def test_parts_of_a_long_text(model: _native.Model) -> None:
     part = long_text.encode(0, ends[0])
     long_text.join(part)
     long_text.join(part)  # it is empty now
-    expected = model.encode(text[: ends[0]], False, False, 0)
+    expected = model.encode(text[: ends[0]], 0, 0)
     assert np.frombuffer(long_text.ids(), np.uint32).tolist() == expected
     assert model.long_text(b"").cuts(5) == []
     for wrong in (object(), None, model):
