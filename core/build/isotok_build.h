@@ -58,7 +58,10 @@ enum {
     ISOTOK_FIELD_BYTE_LEVEL = 16,            /* uint32[1], ISOTOK_BYTE_LEVEL_…; 0: not */
     ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the pre-tokenizer of a byte-level model */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
-    ISOTOK_FIELD_PRETOK_CLASSES = 19         /* uint8[n] */
+    ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
+    ISOTOK_FIELD_MERGE_SPLITS = 24, /* uint32[n], bpe by a list of merges (FORMAT.md, section 12):
+                                       rank << 10 | bytes of the left part, pieces in id order */
+    ISOTOK_FIELD_MERGE_COUNTS = 25  /* uint8[V], how many of them make piece i; empty: no list */
 };
 /* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is
  * merged first. WHOLE: a pre-token that is a piece is that piece, whatever its merges give. */

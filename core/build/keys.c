@@ -49,9 +49,14 @@ typedef bool selects(const isotok__spec *spec, uint32_t id);
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
     if (spec->byte_level) {
-        return spec->types[id] == ISOTOK_CONTROL;
+        return !isotok__is_matched(spec, id) && isotok__piece(spec, id).size != 0;
     }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
+}
+
+static bool is_control(const isotok__spec *spec, uint32_t id)
+{
+    return spec->types[id] == ISOTOK_CONTROL;
 }
 
 static bool is_user_defined(const isotok__spec *spec, uint32_t id)
@@ -244,7 +249,7 @@ isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, is
         status = make_other_ids(work, spec, plan);
     }
     if (status == ISOTOK_OK && spec->byte_level) {
-        return make_ids_trie(work, spec, is_other, plan, &plan->special_trie,
+        return make_ids_trie(work, spec, is_control, plan, &plan->special_trie,
                              ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
     }
     return status == ISOTOK_OK ? make_ids_trie(work, spec, is_user_defined, plan, &plan->user_trie,

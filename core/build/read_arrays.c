@@ -59,6 +59,8 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_PRETOK_HEADER: return &spec->pretok_header;
     case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
     case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
+    case ISOTOK_FIELD_MERGE_SPLITS: return &spec->merge_splits;
+    case ISOTOK_FIELD_MERGE_COUNTS: return &spec->merge_counts;
     default: return NULL;
     }
 }
@@ -154,7 +156,8 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_DENORMALIZER_FLAGS:
     case ISOTOK_FIELD_BYTE_FALLBACK:
     case ISOTOK_FIELD_BYTE_LEVEL:
-    case ISOTOK_FIELD_PRETOK_HEADER: return 4;
+    case ISOTOK_FIELD_PRETOK_HEADER:
+    case ISOTOK_FIELD_MERGE_SPLITS: return 4;
     default: return 1;
     }
 }

@@ -41,6 +41,7 @@ enum {
     X(PRETOKENIZER, 14, "pretokenizer") \
     X(SPECIAL_TOKENS, 15, "special_tokens") \
     X(WHOLE_PIECES, 16, "whole_pieces") \
+    X(MERGE_LIST, 19, "merge_list") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -61,9 +62,10 @@ enum {
     ISOTOK__FEATURE_PRETOKENIZER = 14,
     ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
+    ISOTOK__FEATURE_MERGE_LIST = 19,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000001FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000009FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -122,6 +124,11 @@ struct isotok__blob {
     const uint16_t *pretok_tables;
     const uint8_t *pretok_classes;
     const struct isotok__trie_node *special_trie;
+    const uint32_t *unused_35;
+    const uint32_t *unused_36;
+    const uint32_t *unused_37;
+    const uint32_t *merge_splits;
+    const uint8_t *merge_counts;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -147,6 +154,11 @@ struct isotok__blob {
     uint32_t pretok_tables_count;
     uint32_t pretok_classes_count;
     uint32_t special_trie_count;
+    uint32_t unused_35_count;
+    uint32_t unused_36_count;
+    uint32_t unused_37_count;
+    uint32_t merge_splits_count;
+    uint32_t merge_counts_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -185,9 +197,14 @@ enum {
     ISOTOK__FIELD_PRETOK_HEADER = 31,
     ISOTOK__FIELD_PRETOK_TABLES = 32,
     ISOTOK__FIELD_PRETOK_CLASSES = 33,
-    ISOTOK__FIELD_SPECIAL_TRIE = 34
+    ISOTOK__FIELD_SPECIAL_TRIE = 34,
+    ISOTOK__FIELD_UNUSED_35 = 35,
+    ISOTOK__FIELD_UNUSED_36 = 36,
+    ISOTOK__FIELD_UNUSED_37 = 37,
+    ISOTOK__FIELD_MERGE_SPLITS = 38,
+    ISOTOK__FIELD_MERGE_COUNTS = 39
 };
-#define ISOTOK__BLOB_FIELD_COUNT 35u
+#define ISOTOK__BLOB_FIELD_COUNT 40u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -242,6 +259,11 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretok_tables, 32, 2),
     ISOTOK__VECTOR(pretok_classes, 33, 1),
     ISOTOK__VECTOR(special_trie, 34, 8),
+    ISOTOK__VECTOR(unused_35, 35, 4),
+    ISOTOK__VECTOR(unused_36, 36, 4),
+    ISOTOK__VECTOR(unused_37, 37, 4),
+    ISOTOK__VECTOR(merge_splits, 38, 4),
+    ISOTOK__VECTOR(merge_counts, 39, 1),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -284,6 +306,11 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretok_tables",
     "pretok_classes",
     "special_trie",
+    "unused_35",
+    "unused_36",
+    "unused_37",
+    "merge_splits",
+    "merge_counts",
 };
 #endif
 

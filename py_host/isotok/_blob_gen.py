@@ -36,6 +36,7 @@ FEATURES: Final[dict[str, int]] = {
     "pretokenizer": 14,
     "special_tokens": 15,
     "whole_pieces": 16,
+    "merge_list": 19,
     "packed": 63,
 }
 
@@ -76,6 +77,11 @@ FIELDS: Final[dict[str, int]] = {
     "pretok_tables": 32,
     "pretok_classes": 33,
     "special_trie": 34,
+    "unused_35": 35,
+    "unused_36": 36,
+    "unused_37": 37,
+    "merge_splits": 38,
+    "merge_counts": 39,
 }
 
 # Vectors: name -> bytes of an element.
@@ -105,6 +111,11 @@ VECTORS: Final[dict[str, int]] = {
     "pretok_tables": 2,
     "pretok_classes": 1,
     "special_trie": 8,
+    "unused_35": 4,
+    "unused_36": 4,
+    "unused_37": 4,
+    "merge_splits": 4,
+    "merge_counts": 1,
 }
 
 
@@ -490,3 +501,28 @@ class BlobView:
     def special_trie(self) -> memoryview[int]:
         """Special tokens in raw text; value = id + 1, 0 = none (see TrieNode)."""
         return self._vector(34, 8).cast("I")
+
+    @property
+    def unused_35(self) -> memoryview[int]:
+        """Unused 35."""
+        return self._vector(35, 4).cast("I")
+
+    @property
+    def unused_36(self) -> memoryview[int]:
+        """Unused 36."""
+        return self._vector(36, 4).cast("I")
+
+    @property
+    def unused_37(self) -> memoryview[int]:
+        """Unused 37."""
+        return self._vector(37, 4).cast("I")
+
+    @property
+    def merge_splits(self) -> memoryview[int]:
+        """Merge list: rank << 10 | bytes of the left part, by piece."""
+        return self._vector(38, 4).cast("I")
+
+    @property
+    def merge_counts(self) -> memoryview[int]:
+        """[vocab_size] how many of them make piece i."""
+        return self._vector(39, 1).cast("B")

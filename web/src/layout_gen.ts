@@ -185,6 +185,8 @@ export const FIELD_BYTE_LEVEL = 16;
 export const FIELD_PRETOK_HEADER = 17;
 export const FIELD_PRETOK_TABLES = 18;
 export const FIELD_PRETOK_CLASSES = 19;
+export const FIELD_MERGE_SPLITS = 24;
+export const FIELD_MERGE_COUNTS = 25;
 
 // enum of ISOTOK_BYTE_LEVEL_MERGES
 export const BYTE_LEVEL_MERGES = 1;
