@@ -59,6 +59,9 @@ enum {
     ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the pre-tokenizer of a byte-level model */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
     ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
+    ISOTOK_FIELD_MERGE_SPLITS = 24, /* uint32[n], bpe by a list of merges (FORMAT.md, section 12):
+                                       rank << 10 | bytes of the left part, pieces in id order */
+    ISOTOK_FIELD_MERGE_COUNTS = 25, /* uint8[V], how many of them make piece i; empty: no list */
     ISOTOK_FIELD_ADDED_TOKENS = 30,          /* uint32[2 n], ids, ascending, and ISOTOK_ADDED_…:
                                                 pieces that are looked for in raw text; default: the
                                                 CONTROL pieces of a byte-level model, without flags */

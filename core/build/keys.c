@@ -49,7 +49,7 @@ typedef bool selects(const isotok__spec *spec, uint32_t id);
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
     if (spec->byte_level) {
-        return spec->types[id] == ISOTOK_CONTROL || spec->types[id] == ISOTOK_USER_DEFINED;
+        return !isotok__is_matched(spec, id) && isotok__piece(spec, id).size != 0;
     }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
 }

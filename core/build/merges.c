@@ -91,7 +91,10 @@ static void rank_pair(merger *m, uint32_t i)
     slot = isotok__trie_walk(m->plan->trie.nodes, slot, m->text + begin,
                              (size_t)m->position[i + 2] - begin);
     if (slot != ISOTOK_NO_SLOT && m->plan->trie.nodes[slot].value != ISOTOK_VALUE_NONE) {
-        m->rank[i] = m->plan->trie.nodes[slot].value & ~ISOTOK__NOT_DIRECT_BIT;
+        uint32_t value = m->plan->trie.nodes[slot].value & ~ISOTOK__NOT_DIRECT_BIT;
+        uint32_t left = begin - m->position[i];
+        m->rank[i] = m->plan->splits != NULL ? isotok__split_rank(m->plan->splits, value, left)
+                                             : value;
     }
 }
 

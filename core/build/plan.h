@@ -35,6 +35,8 @@ typedef struct isotok__plan {
     uint32_t pair_words;
     struct isotok__operation *template_ops;
     uint32_t template_count;
+    uint32_t *splits; /* of a list of merges, in internal text, and a 0; or NULL */
+    uint32_t split_count;
     struct isotok__operation operations[4]; /* normalizer, decoder, denormalizer, pretokenizer */
 } isotok__plan;
 
@@ -53,6 +55,10 @@ isotok_status isotok__sorted_pieces(isotok__work *work, const isotok__spec *spec
 /* values.c: trie, trie_ids, values without the direct bit, unk_score, wide. Refuses a
  * piece outside the trie that has the same text as one inside, where SentencePiece does. */
 isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
+
+/* splits.c: splits, and the trie values of the keys. */
+isotok_status isotok__plan_splits(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,
+                                  uint32_t *values);
 
 /* merges.c: bpe only: the direct bits, unused_merges, whole_text. */
 isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);

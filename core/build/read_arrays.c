@@ -63,6 +63,8 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_WORD_RANGES: return &spec->word_ranges;
     case ISOTOK_FIELD_TEMPLATE: return &spec->template_ops;
     case ISOTOK_FIELD_DECODER_PREFIX: return &spec->decoder_prefix;
+    case ISOTOK_FIELD_MERGE_SPLITS: return &spec->merge_splits;
+    case ISOTOK_FIELD_MERGE_COUNTS: return &spec->merge_counts;
     default: return NULL;
     }
 }
@@ -170,7 +172,8 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_ADDED_TOKENS:
     case ISOTOK_FIELD_WORD_RANGES:
     case ISOTOK_FIELD_TEMPLATE:
-    case ISOTOK_FIELD_DECODER: return 4;
+    case ISOTOK_FIELD_DECODER:
+    case ISOTOK_FIELD_MERGE_SPLITS: return 4;
     default: return 1;
     }
 }

@@ -282,6 +282,25 @@ static isotok_status take_added(const buffer *b, isotok__spec *spec)
     return status;
 }
 
+static isotok_status take_splits(const buffer *b, isotok__spec *spec, uint64_t features)
+{
+    isotok__fb_vector counts;
+    isotok__fb_vector splits;
+    bool compact = !b->packed && (features & ISOTOK__FEATURE_BIT(COMPACT_SPACE)) != 0;
+    if ((features & ISOTOK__FEATURE_BIT(MERGE_LIST)) == 0) {
+        return ISOTOK_OK;
+    }
+    isotok_status status = read_vector(b, ISOTOK__FIELD_MERGE_COUNTS, &counts);
+    if (status == ISOTOK_OK) {
+        status = read_vector(b, ISOTOK__FIELD_MERGE_SPLITS, &splits);
+    }
+    if (status != ISOTOK_OK) {
+        return status;
+    }
+    return isotok__splits_take(b->work, spec, (isotok__span){counts.data, counts.count},
+                               (isotok__span){splits.data, splits.count}, compact);
+}
+
 static isotok_status take_operations(const buffer *b, isotok__spec *spec)
 {
     isotok__fb_vector normalizer;
@@ -336,6 +355,9 @@ isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok
     }
     if (status == ISOTOK_OK) {
         status = take_pieces(&b, spec);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_splits(&b, spec, isotok__load_u64(source.data + ISOTOK__HEADER_FEATURES));
     }
     if (status == ISOTOK_OK) {
         status = take_charsmap(&b, ISOTOK__FIELD_CHARSMAP_TRIE, ISOTOK__FIELD_CHARSMAP_TEXT,

@@ -191,7 +191,7 @@ static isotok_status check_bytes(isotok__work *work, const uint8_t byte_found[25
     return ISOTOK_OK;
 }
 
-/* Byte-level: every byte is a piece, and only ids that stand for nothing have no text. */
+/* Byte-level: every byte is a piece, and only UNUSED pieces may have no text. */
 static isotok_status check_byte_level(isotok__work *work, const isotok__spec *spec)
 {
     uint8_t byte_found[256] = {0};
@@ -206,7 +206,7 @@ static isotok_status check_byte_level(isotok__work *work, const isotok__spec *sp
             type != ISOTOK_USER_DEFINED) {
             return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
         }
-        if ((piece.size == 0) != (type == ISOTOK_UNUSED)) {
+        if (piece.size == 0 && type != ISOTOK_UNUSED) {
             return fail_piece(work, spec, ISOTOK_WHAT_PIECE_EMPTY, id);
         }
         if (piece.size > ISOTOK__MAX_PIECE) {
@@ -247,7 +247,8 @@ isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
         return work->error.status;
     }
     if (spec->byte_level) {
-        return check_byte_level(work, spec);
+        isotok_status bytes = check_byte_level(work, spec);
+        return bytes == ISOTOK_OK ? isotok__splits_check(work, spec) : bytes;
     }
     uint8_t byte_found[256] = {0};
     if (spec->algorithm < ISOTOK_UNIGRAM || spec->algorithm > ISOTOK_CHAR) {
@@ -276,5 +277,5 @@ isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
     if (status == ISOTOK_OK && spec->ids_given) {
         status = check_given_ids(work, spec);
     }
-    return status;
+    return status == ISOTOK_OK ? isotok__splits_check(work, spec) : status;
 }

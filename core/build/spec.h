@@ -9,6 +9,8 @@
 #define ISOTOK__MAX_VOCAB (1u << 24)
 #define ISOTOK__MAX_SOURCE 0x7FFFFFFFu /* bytes of a source, and of a blob */
 #define ISOTOK__MAX_EXPANSION 4096u
+#define ISOTOK__MAX_SPLITS (1u << 22)
+#define ISOTOK__SPLIT_LEFT 0x3FFu /* of an entry of merge_splits; the rest is the rank */
 
 /* Flags of a normalizer operation (FORMAT.md section 7). */
 enum {
@@ -49,6 +51,8 @@ typedef struct isotok__spec {
     bool has_decoder;            /* of a tokenizer.json: */
     uint32_t decoder_flags, decoder_argument;
     isotok__span decoder_prefix;
+    isotok__span merge_splits; /* uint32, in canonical bytes: FORMAT.md section 12; unaligned */
+    isotok__span merge_counts; /* uint8[vocab_size]; size 0: no list of merges */
 
     const uint8_t *piece_text; /* all pieces end to end */
     uint32_t *piece_ends;      /* [vocab_size] */
@@ -154,6 +158,13 @@ bool isotok__is_spm_fb(isotok__span source);
 /* Every load error of SentencePiece that needs no sorting, in its order; sets unk_id,
  * bos_id, eos_id and pad_id, and makes "\0" UNUSED with byte fallback. */
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec);
+
+/* splits.c: the list of merges fits the pieces. */
+isotok_status isotok__splits_check(isotok__work *work, const isotok__spec *spec);
+
+/* splits.c: of a packed model or, `compact`: as one with compact_space has it, of a blob. */
+isotok_status isotok__splits_take(isotok__work *work, isotok__spec *spec, isotok__span counts,
+                                  isotok__span splits, bool compact);
 
 /* Value of a BYTE piece's text, <0xHH> in upper case, or -1. */
 int isotok__byte_of_piece(isotok__span piece);

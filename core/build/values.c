@@ -178,7 +178,7 @@ static isotok_status check_others(isotok__work *work, const isotok__spec *spec,
             }
         }
     }
-    if (first == ISOTOK__NO_INDEX) {
+    if (first == ISOTOK__NO_INDEX || spec->byte_level) {
         return ISOTOK_OK;
     }
     return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_PIECE_TWICE, first,
@@ -198,6 +198,8 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
     if (spec->algorithm == ISOTOK_UNIGRAM) {
         none = ISOTOK__MINUS_INFINITY;
         make_weights(spec, plan, values);
+    } else if (spec->merge_counts.size != 0) {
+        status = isotok__plan_splits(work, spec, plan, values);
     } else if (spec->algorithm == ISOTOK_BPE) {
         status = make_ranks(work, spec, plan, values);
     }

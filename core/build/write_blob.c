@@ -60,6 +60,7 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
     vector(s, ISOTOK__FIELD_ADDED_TOKENS, spec->added.data, spec->added.size);
     vector(s, ISOTOK__FIELD_WORD_RANGES, spec->word_ranges.data, spec->word_ranges.size);
     vector(s, ISOTOK__FIELD_DECODER_PREFIX, spec->decoder_prefix.data, spec->decoder_prefix.size);
+    vector(s, ISOTOK__FIELD_MERGE_COUNTS, spec->merge_counts.data, spec->merge_counts.size);
     operation_sections(spec, plan, s);
 }
 
@@ -73,13 +74,14 @@ static void blob_sections(const isotok__spec *spec, const isotok__plan *plan, is
     vector(s, ISOTOK__FIELD_PAIR_SET, plan->pair_set, plan->pair_words);
     vector(s, ISOTOK__FIELD_USER_TRIE, plan->user_trie.nodes, plan->user_trie.slots);
     vector(s, ISOTOK__FIELD_SPECIAL_TRIE, plan->special_trie.nodes, plan->special_trie.slots);
+    vector(s, ISOTOK__FIELD_MERGE_SPLITS, plan->splits, plan->split_count);
     vector(s, ISOTOK__FIELD_START_SET, plan->start_set,
            plan->start_set != NULL ? ISOTOK__START_WORDS : 0);
 }
 
 /* Sizes instead of ends: shorter, and they compress. */
 static isotok_status packed_sections(isotok__work *work, const isotok__spec *spec,
-                                     isotok__section *s)
+                                     const isotok__plan *plan, isotok__section *s)
 {
     uint16_t *sizes = ISOTOK__TEMP(work, uint16_t, spec->vocab_size);
     if (sizes == NULL) {
@@ -89,6 +91,15 @@ static isotok_status packed_sections(isotok__work *work, const isotok__spec *spe
         sizes[id] = (uint16_t)isotok__piece(spec, id).size;
     }
     vector(s, ISOTOK__FIELD_PIECE_SIZES, sizes, spec->vocab_size);
+    if (plan->splits != NULL) { /* in canonical text */
+        uint32_t *splits = ISOTOK__TEMP(work, uint32_t, plan->split_count);
+        if (splits == NULL) {
+            return work->error.status;
+        }
+        memcpy(splits, spec->merge_splits.data, 4 * spec->merge_splits.size);
+        splits[plan->split_count - 1] = 0;
+        vector(s, ISOTOK__FIELD_MERGE_SPLITS, splits, plan->split_count);
+    }
     return ISOTOK_OK;
 }
 
@@ -126,7 +137,7 @@ isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,
     common_sections(spec, plan, sections);
     if (form == ISOTOK_FORM_BLOB) {
         blob_sections(spec, plan, sections);
-    } else if (packed_sections(work, spec, sections) != ISOTOK_OK) {
+    } else if (packed_sections(work, spec, plan, sections) != ISOTOK_OK) {
         return work->error.status;
     }
     uint64_t size = ISOTOK__HEADER_SIZE + isotok__flatbuffer_size(sections);

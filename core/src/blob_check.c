@@ -99,6 +99,8 @@ static isotok_status check_lengths(const struct check *c)
                                            (pair_words & (pair_words - 1)) == 0 &&
                                            pair_words <= 1u << 26},
         {ISOTOK__FIELD_PRETOK_HEADER, pretokenizer == (b->pretok_header != NULL)},
+        {ISOTOK__FIELD_MERGE_SPLITS,
+         feature(c, ISOTOK_FEATURE(MERGE_LIST)) == (b->merge_splits != NULL)},
         {ISOTOK__FIELD_SPECIAL_TRIE,
          feature(c, ISOTOK_FEATURE(SPECIAL_TOKENS)) ? is_trie_size(b->special_trie_count)
                                                     : b->special_trie == NULL},
@@ -237,6 +239,8 @@ static isotok_status check_trie(const struct check *c)
         bad |= (uint32_t)(ends ? id >= b->vocab_size : id != ISOTOK_NO_TOKEN);
         bad |=
             (uint32_t)(ends & (b->algorithm == ISOTOK_UNIGRAM) & ((value & 0x7FFFFFFFu) > limit));
+        bad |= (uint32_t)(ends & (b->merge_splits != NULL) &
+                          ((value << 1 >> 9) + (value & 0xFFu) > b->merge_splits_count));
     }
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE_ID, 0, b->trie_ids);
     if (b->trie[0].value != none || (b->trie[0].link & 0xFFu) == 0)

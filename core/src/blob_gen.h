@@ -41,6 +41,7 @@ enum {
     X(PRETOKENIZER, 14, "pretokenizer") \
     X(SPECIAL_TOKENS, 15, "special_tokens") \
     X(WHOLE_PIECES, 16, "whole_pieces") \
+    X(MERGE_LIST, 19, "merge_list") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -61,9 +62,10 @@ enum {
     ISOTOK__FEATURE_PRETOKENIZER = 14,
     ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
+    ISOTOK__FEATURE_MERGE_LIST = 19,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000001FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000009FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -122,6 +124,13 @@ struct isotok__blob {
     const uint16_t *pretok_tables;
     const uint8_t *pretok_classes;
     const struct isotok__trie_node *special_trie;
+    const uint32_t *unused_35;
+    const uint32_t *unused_36;
+    const uint32_t *unused_37;
+    const uint32_t *merge_splits;
+    const uint8_t *merge_counts;
+    const uint32_t *unused_40;
+    const uint32_t *unused_41;
     const uint32_t *word_ranges;
     const uint8_t *decoder_prefix;
     const uint32_t *added_tokens;
@@ -150,6 +159,13 @@ struct isotok__blob {
     uint32_t pretok_tables_count;
     uint32_t pretok_classes_count;
     uint32_t special_trie_count;
+    uint32_t unused_35_count;
+    uint32_t unused_36_count;
+    uint32_t unused_37_count;
+    uint32_t merge_splits_count;
+    uint32_t merge_counts_count;
+    uint32_t unused_40_count;
+    uint32_t unused_41_count;
     uint32_t word_ranges_count;
     uint32_t decoder_prefix_count;
     uint32_t added_tokens_count;
@@ -192,11 +208,18 @@ enum {
     ISOTOK__FIELD_PRETOK_TABLES = 32,
     ISOTOK__FIELD_PRETOK_CLASSES = 33,
     ISOTOK__FIELD_SPECIAL_TRIE = 34,
-    ISOTOK__FIELD_WORD_RANGES = 35,
-    ISOTOK__FIELD_DECODER_PREFIX = 36,
-    ISOTOK__FIELD_ADDED_TOKENS = 37
+    ISOTOK__FIELD_UNUSED_35 = 35,
+    ISOTOK__FIELD_UNUSED_36 = 36,
+    ISOTOK__FIELD_UNUSED_37 = 37,
+    ISOTOK__FIELD_MERGE_SPLITS = 38,
+    ISOTOK__FIELD_MERGE_COUNTS = 39,
+    ISOTOK__FIELD_UNUSED_40 = 40,
+    ISOTOK__FIELD_UNUSED_41 = 41,
+    ISOTOK__FIELD_WORD_RANGES = 42,
+    ISOTOK__FIELD_DECODER_PREFIX = 43,
+    ISOTOK__FIELD_ADDED_TOKENS = 44
 };
-#define ISOTOK__BLOB_FIELD_COUNT 38u
+#define ISOTOK__BLOB_FIELD_COUNT 45u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -251,9 +274,16 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretok_tables, 32, 2),
     ISOTOK__VECTOR(pretok_classes, 33, 1),
     ISOTOK__VECTOR(special_trie, 34, 8),
-    ISOTOK__VECTOR(word_ranges, 35, 4),
-    ISOTOK__VECTOR(decoder_prefix, 36, 1),
-    ISOTOK__VECTOR(added_tokens, 37, 4),
+    ISOTOK__VECTOR(unused_35, 35, 4),
+    ISOTOK__VECTOR(unused_36, 36, 4),
+    ISOTOK__VECTOR(unused_37, 37, 4),
+    ISOTOK__VECTOR(merge_splits, 38, 4),
+    ISOTOK__VECTOR(merge_counts, 39, 1),
+    ISOTOK__VECTOR(unused_40, 40, 4),
+    ISOTOK__VECTOR(unused_41, 41, 4),
+    ISOTOK__VECTOR(word_ranges, 42, 4),
+    ISOTOK__VECTOR(decoder_prefix, 43, 1),
+    ISOTOK__VECTOR(added_tokens, 44, 4),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -296,6 +326,13 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretok_tables",
     "pretok_classes",
     "special_trie",
+    "unused_35",
+    "unused_36",
+    "unused_37",
+    "merge_splits",
+    "merge_counts",
+    "unused_40",
+    "unused_41",
     "word_ranges",
     "decoder_prefix",
     "added_tokens",

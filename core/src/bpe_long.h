@@ -24,12 +24,20 @@ ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t sl
 
 /* Rank of merging the symbols at [a, b) and [b, end), or ISOTOK__NO_RANK; the slot of the
  * result in *out_merged. Pieces longer than max_piece_bytes do not exist, whatever the
- * trie says: that bounds the walk. */
+ * trie says: that bounds the walk.
+ *
+ * A list of merges gives ranks to pairs of pieces. Texts of pieces are unique, and the parts of
+ * a listed pair are pieces, so a pair is what its merged piece is and how long the left part is:
+ * symbols with these texts are these pieces. A queue entry is stale unless its place
+ * still has its rank: as a rank belongs to one pair, that is to say unless it is still the same
+ * pair (a symbol only grows, so what is merged at one place only gets longer, and a pair that
+ * was left behind never comes back). */
 ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t *text,
                                         uint32_t node_a, uint32_t a, uint32_t node_b, uint32_t b,
                                         uint32_t end, uint32_t *out_merged)
 {
     const struct isotok__trie_node *trie = model->blob.trie;
+    const uint32_t *splits = model->blob.merge_splits, left = b - a;
     uint32_t slot = node_a, value;
     if (node_a == ISOTOK_NO_SLOT || node_a >= ISOTOK__FROZEN || node_b == ISOTOK__FROZEN ||
         end - a > model->blob.max_piece_bytes)
@@ -40,7 +48,9 @@ ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t
     }
     value = trie[slot].value;
     *out_merged = slot;
-    return value == ISOTOK_VALUE_NONE ? ISOTOK__NO_RANK : value & ~ISOTOK__NOT_DIRECT;
+    if (value == ISOTOK_VALUE_NONE) return ISOTOK__NO_RANK;
+    value &= ~ISOTOK__NOT_DIRECT;
+    return splits != NULL ? isotok__split_rank(splits, value, left) : value;
 }
 
 /* The character at text[0..size): its slot or ISOTOK_NO_SLOT, its bytes in *out_length. */

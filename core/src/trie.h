@@ -34,6 +34,16 @@ static inline uint32_t isotok__trie_walk(const struct isotok__trie_node *trie, u
     return slot;
 }
 
+/* Rank of the merge that makes the piece with this trie value from a left part of `left` bytes
+ * and the rest, or 0xFFFFFFFF: there is none (FORMAT.md, section 12). */
+ISOTOK_INLINE uint32_t isotok__split_rank(const uint32_t *splits, uint32_t value, uint32_t left)
+{
+    const uint32_t *at = splits + (value >> 8), *end = at + (value & 0xFFu);
+    for (; at < end; at++)
+        if ((*at & 0x3FFu) == left) return *at >> 10;
+    return 0xFFFFFFFFu;
+}
+
 ISOTOK_INLINE uint32_t isotok__darts_offset(uint32_t unit)
 {
     return (unit >> 10) << ((unit & 0x200u) >> 6);

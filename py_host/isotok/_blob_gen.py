@@ -36,6 +36,7 @@ FEATURES: Final[dict[str, int]] = {
     "pretokenizer": 14,
     "special_tokens": 15,
     "whole_pieces": 16,
+    "merge_list": 19,
     "packed": 63,
 }
 
@@ -76,9 +77,16 @@ FIELDS: Final[dict[str, int]] = {
     "pretok_tables": 32,
     "pretok_classes": 33,
     "special_trie": 34,
-    "word_ranges": 35,
-    "decoder_prefix": 36,
-    "added_tokens": 37,
+    "unused_35": 35,
+    "unused_36": 36,
+    "unused_37": 37,
+    "merge_splits": 38,
+    "merge_counts": 39,
+    "unused_40": 40,
+    "unused_41": 41,
+    "word_ranges": 42,
+    "decoder_prefix": 43,
+    "added_tokens": 44,
 }
 
 # Vectors: name -> bytes of an element.
@@ -108,6 +116,13 @@ VECTORS: Final[dict[str, int]] = {
     "pretok_tables": 2,
     "pretok_classes": 1,
     "special_trie": 8,
+    "unused_35": 4,
+    "unused_36": 4,
+    "unused_37": 4,
+    "merge_splits": 4,
+    "merge_counts": 1,
+    "unused_40": 4,
+    "unused_41": 4,
     "word_ranges": 4,
     "decoder_prefix": 1,
     "added_tokens": 4,
@@ -500,16 +515,51 @@ class BlobView:
         return self._vector(34, 8).cast("I")
 
     @property
+    def unused_35(self) -> memoryview[int]:
+        """Unused 35."""
+        return self._vector(35, 4).cast("I")
+
+    @property
+    def unused_36(self) -> memoryview[int]:
+        """Unused 36."""
+        return self._vector(36, 4).cast("I")
+
+    @property
+    def unused_37(self) -> memoryview[int]:
+        """Unused 37."""
+        return self._vector(37, 4).cast("I")
+
+    @property
+    def merge_splits(self) -> memoryview[int]:
+        """Merge list: rank << 10 | bytes of the left part, by piece."""
+        return self._vector(38, 4).cast("I")
+
+    @property
+    def merge_counts(self) -> memoryview[int]:
+        """[vocab_size] how many of them make piece i."""
+        return self._vector(39, 1).cast("B")
+
+    @property
+    def unused_40(self) -> memoryview[int]:
+        """Unused 40."""
+        return self._vector(40, 4).cast("I")
+
+    @property
+    def unused_41(self) -> memoryview[int]:
+        """Unused 41."""
+        return self._vector(41, 4).cast("I")
+
+    @property
     def word_ranges(self) -> memoryview[int]:
         """Code points at which "belongs to a word" begins and ends, in turn."""
-        return self._vector(35, 4).cast("I")
+        return self._vector(42, 4).cast("I")
 
     @property
     def decoder_prefix(self) -> memoryview[int]:
         """Of pieces that continue a word."""
-        return self._vector(36, 1).cast("B")
+        return self._vector(43, 1).cast("B")
 
     @property
     def added_tokens(self) -> memoryview[int]:
         """Pairs: id of a special or added token, ascending; flags as in special_trie."""
-        return self._vector(37, 4).cast("I")
+        return self._vector(44, 4).cast("I")

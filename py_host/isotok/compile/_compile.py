@@ -71,7 +71,6 @@ def compile_model(
 
 
 _FOREIGN: Final = {
-    b"{": "JSON, perhaps a tokenizer.json, which isotok does not open yet",
     b"\x1f\x8b": "compressed (gzip): decompress it first",
 }
 
@@ -93,6 +92,15 @@ def _refuse_foreign(head: bytes) -> None:
             )
 
 
+def _read_foreign(source: Buffer) -> Buffer:
+    """Fields of a model whose file Python reads, or the source itself."""
+    if not bytes(memoryview(source)[:64]).lstrip(b" \t\r\n").startswith(b"{"):
+        return source
+    from isotok.compile.tokenizer_json import tokenizer_json_fields
+
+    return tokenizer_json_fields(source)
+
+
 def compile_buffer(
     source: Buffer,
     form: str,
@@ -107,6 +115,7 @@ def compile_buffer(
         raise TokenizerError(f"form: {form!r} is unknown; use one of {known}")
     need_compat(compat)
     _refuse_foreign(bytes(memoryview(source)[:2]))
+    source = _read_foreign(source)
     kind = abi.SOURCE_AUTO if compat is None else abi.SOURCE_AUTO | abi.SOURCE_0_2_1
     limits = limits_of(limits)
     if choose(backend, limits) == "native":

@@ -55,8 +55,14 @@ def byte_level_fields(
     *,
     parity: int,
     whole: bool,
+    splits: tuple[bytes, array[int]] | None = None,
 ) -> bytes:
-    """Return the fields of a byte-level BPE model; `pretokenizer` as `PretokArrays.to_bytes`."""
+    """Return the fields of a byte-level BPE model.
+
+    `pretokenizer` as `PretokArrays.to_bytes`, `splits`: of a list of merges, how many each piece
+    has and what they are.
+    """
+    counts, merges_list = splits or (b"", array("I"))
     header, tables, classes = pretokenizer
     merges = abi.BYTE_LEVEL_MERGES | (abi.BYTE_LEVEL_WHOLE if whole else 0)
     return pack_fields(
@@ -72,6 +78,8 @@ def byte_level_fields(
             (abi.FIELD_PRETOK_HEADER, _array("I", header)),
             (abi.FIELD_PRETOK_TABLES, _array("H", tables)),
             (abi.FIELD_PRETOK_CLASSES, classes),
+            (abi.FIELD_MERGE_COUNTS, counts),
+            (abi.FIELD_MERGE_SPLITS, merges_list),
         ]
     )
 

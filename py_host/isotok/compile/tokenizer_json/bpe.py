@@ -1,0 +1,253 @@
+"""BPE models of a tokenizer.json -> ModelSpec arrays."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from isotok import _layout_gen as abi
+from isotok.compile._fields import byte_level_fields, pack_fields, scalar
+from isotok.compile.pretok.arrays import make_arrays
+from isotok.compile.pretok.chain import make_chain
+from isotok.compile.pretok.code_points import ALL
+from isotok.compile.pretok.huggingface import PreTokenizer
+from isotok.compile.pretok.nodes import Chars, Repeat
+from isotok.compile.pretok.stages import Stage, behavior_of
+from isotok.compile.tokenizer_json.bytes_of_letters import bytes_of, is_spelled
+from isotok.compile.tokenizer_json.checked import maybe, optional
+from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
+from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
+from isotok.compile.tokenizer_json.merges import Splits, read_splits
+from isotok.compile.tokenizer_json.pipeline import Pipeline, normalizer_fields
+from isotok.compile.tokenizer_json.vocabulary import read_vocabulary
+
+_BYTE_TOKENS: Final = [f"<0x{byte:02X}>" for byte in range(256)]
+_LONGEST: Final = 7999
+
+
+@dataclass(frozen=True)
+class Options:
+    """Members of a BPE model.
+
+    Parameters
+    ----------
+    unk_token : str or None
+        What a character that is not in the vocabulary becomes.
+    fuse_unk : bool
+        A run of such characters becomes one.
+    byte_fallback : bool
+        Such a character becomes its bytes' tokens instead.
+    ignore_merges : bool
+        A pre-token that is in the vocabulary is that token.
+    """
+
+    unk_token: str | None
+    fuse_unk: bool
+    byte_fallback: bool
+    ignore_merges: bool
+
+
+@dataclass
+class Pieces:
+    """Texts and types by id."""
+
+    texts: list[bytes]
+    types: bytearray
+
+
+def bpe_fields(document: Document) -> bytes:
+    """Return a source for `compile_model` that gives the ids of tokenizers.
+
+    Raises
+    ------
+    TokenizerError
+        The model is broken, or does something that is not supported, which is named.
+    """
+    options = _read_options(document)
+    pipeline = normalizer_fields(document.normalizer, document.pre_tokenizer)
+    vocabulary = read_vocabulary(document)
+    if not vocabulary:
+        raise unsupported("model.vocab", "a vocabulary without entries")
+    added = resolve_added(document.added_tokens, vocabulary.get, len(vocabulary))
+    size = 1 + max((*vocabulary.values(), *(token.id for token in added)))
+    if pipeline.pre_tokenizer.byte_level:
+        return _byte_level(document, options, pipeline, vocabulary, added, size)
+    return _characters(document, options, pipeline, vocabulary, added, size)
+
+
+def _read_options(document: Document) -> Options:
+    model = document.model
+    dropout = model.get("dropout")
+    if dropout is not None and (isinstance(dropout, (bool, str)) or dropout != 0):
+        raise unsupported("model.dropout", f"a dropout of {shorten(dropout)}")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if maybe(model, name, str, "model"):
+            raise unsupported(f"model.{name}", shorten(model[name]))
+    return Options(
+        maybe(model, "unk_token", str, "model"),
+        optional(model, "fuse_unk", bool, False, "model"),
+        optional(model, "byte_fallback", bool, False, "model"),
+        optional(model, "ignore_merges", bool, False, "model"),
+    )
+
+
+# ---- Bytes ----------------------------------------------------------------------------
+
+
+def _byte_level(
+    document: Document,
+    options: Options,
+    pipeline: Pipeline,
+    vocabulary: Mapping[str, int],
+    added: Iterable[AddedToken],
+    size: int,
+) -> bytes:
+    def left_size(left: str, right: str) -> int:
+        return len(left) if is_spelled(left) and is_spelled(right) else 0
+
+    if options.byte_fallback:
+        raise unsupported("model.byte_fallback", "byte_fallback with ByteLevel")
+    splits = read_splits(document, vocabulary, size, left_size, _allow)
+    pieces = _empty(size)
+    for text, number in vocabulary.items():
+        kind = abi.NORMAL if is_spelled(text) else abi.UNUSED
+        _put(pieces, number, bytes_of(text), kind)
+    for token in added:
+        # One that merges can give has to stay a piece like others.
+        if token.id not in splits.merged and len(bytes_of(token.content)) > 1:
+            _put(pieces, token.id, bytes_of(token.content), _added_type(token))
+    _need_bytes(pieces)
+    return byte_level_fields(
+        pieces.texts,
+        bytes(pieces.types),
+        array("f", bytes(4 * size)),
+        _pretokenizer(pipeline.pre_tokenizer),
+        parity=abi.PARITY_HF,
+        whole=options.ignore_merges,
+        splits=(splits.counts, splits.splits),
+    )
+
+
+def _added_type(token: AddedToken) -> int:
+    """CONTROL pieces are found by their bytes, so these must be the text."""
+    return abi.CONTROL if bytes_of(token.content) == token.content.encode() else abi.UNUSED
+
+
+def _need_bytes(pieces: Pieces) -> None:
+    there = {
+        text
+        for text, kind in zip(pieces.texts, pieces.types, strict=True)
+        if kind == abi.NORMAL and len(text) == 1
+    }
+    if len(there) < 256:
+        missing = next(byte for byte in range(256) if bytes([byte]) not in there)
+        raise unsupported("model.vocab", f"a byte-level vocabulary without the byte {missing:#04x}")
+
+
+def _pretokenizer(cuts: PreTokenizer) -> tuple[bytes, bytes, bytes]:
+    stages = cuts.stages
+    if not stages:  # all text is one pre-token
+        stages = (Stage(Repeat(Chars(ALL), 1, None, "greedy", 0), behavior_of("Isolated"), ""),)
+    return make_arrays(make_chain(stages)).to_bytes()
+
+
+# ---- Characters -----------------------------------------------------------------------
+
+
+def _characters(
+    document: Document,
+    options: Options,
+    pipeline: Pipeline,
+    vocabulary: Mapping[str, int],
+    added: Iterable[AddedToken],
+    size: int,
+) -> bytes:
+    options = _unknowns(options, vocabulary)
+    unreachable = {options.unk_token, *(_BYTE_TOKENS if options.byte_fallback else ())}
+
+    def refuse(path: str, left: str, right: str) -> None:
+        for text in (left, right, left + right):
+            if text in unreachable:
+                raise unsupported(path, f"a merge of {shorten(text)}")
+
+    def left_size(left: str, right: str) -> int:
+        return len(left.encode()) if left and right else 0
+
+    splits = read_splits(document, vocabulary, size, left_size, refuse)
+    pieces = _empty(size)
+    for text, number in vocabulary.items():
+        _put(pieces, number, text.encode(), abi.NORMAL)
+    for token in added:
+        if token.id not in splits.merged and len(token.content) > 1:
+            kind = abi.CONTROL if token.special else abi.NORMAL
+            _put(pieces, token.id, token.content.encode(), kind)
+    if options.byte_fallback:
+        for text in _BYTE_TOKENS:
+            pieces.types[vocabulary[text]] = abi.BYTE
+    if options.unk_token is not None:
+        pieces.types[vocabulary[options.unk_token]] = abi.UNKNOWN
+    _need_texts(pieces)
+    return pack_fields(list(_character_fields(options, pipeline, pieces, splits)))
+
+
+def _character_fields(
+    options: Options, pipeline: Pipeline, pieces: Pieces, splits: Splits
+) -> Iterator[tuple[int, array[int] | array[float] | bytes]]:
+    yield abi.FIELD_ALGORITHM, scalar(abi.BPE)
+    yield abi.FIELD_PARITY, scalar(abi.PARITY_HF)
+    yield abi.FIELD_NORMALIZER_FLAGS, scalar(pipeline.normalizer_flags)
+    yield abi.FIELD_BYTE_FALLBACK, scalar(int(options.byte_fallback))
+    yield abi.FIELD_PIECE_TEXT, b"".join(pieces.texts)
+    yield abi.FIELD_PIECE_SIZES, array("H", map(len, pieces.texts))
+    yield abi.FIELD_SCORES, array("f", bytes(4 * len(pieces.texts)))
+    yield abi.FIELD_TYPES, bytes(pieces.types)
+    yield abi.FIELD_UNK_SURFACE, (options.unk_token or "").encode()
+    yield abi.FIELD_MERGE_COUNTS, splits.counts
+    yield abi.FIELD_MERGE_SPLITS, splits.splits
+
+
+def _unknowns(options: Options, vocabulary: Mapping[str, int]) -> Options:
+    """Settle what becomes of unknown characters, or refuse it."""
+    if options.ignore_merges:
+        raise unsupported("model.ignore_merges", "ignore_merges without ByteLevel")
+    if options.byte_fallback:
+        missing = next((text for text in _BYTE_TOKENS if text not in vocabulary), None)
+        if missing is not None:
+            raise unsupported("model.byte_fallback", f"byte_fallback without {missing}")
+        known = options.unk_token in vocabulary
+        return options if known else replace(options, unk_token=None)
+    if options.unk_token is None:
+        raise unsupported("model.unk_token", "unknown characters that vanish, without unk_token")
+    if options.unk_token not in vocabulary:
+        raise broken("model.unk_token", f"{options.unk_token!r} is not in the vocabulary")
+    if not options.fuse_unk:
+        raise unsupported("model.fuse_unk", "unknown characters that are not fused")
+    if len(options.unk_token) == 1:
+        raise unsupported("model.unk_token", "an unk_token of one character")
+    return options
+
+
+def _need_texts(pieces: Pieces) -> None:
+    for number, text in enumerate(pieces.texts):
+        if not text:
+            raise unsupported("model.vocab", f"no text, or an empty one, with the id {number}")
+
+
+# ---- Pieces ---------------------------------------------------------------------------
+
+
+def _empty(size: int) -> Pieces:
+    return Pieces([b""] * size, bytearray([abi.UNUSED]) * size)
+
+
+def _put(pieces: Pieces, number: int, text: bytes, kind: int) -> None:
+    if len(text) > _LONGEST:
+        raise unsupported("model.vocab", f"a token of more than {_LONGEST} bytes")
+    pieces.texts[number] = text
+    pieces.types[number] = kind if text else abi.UNUSED
+
+
+def _allow(path: str, left: str, right: str) -> None:
+    """Accept every merge: among bytes there are no unknown ones."""

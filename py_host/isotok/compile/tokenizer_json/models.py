@@ -1,0 +1,38 @@
+"""Which module reads which type of model: the seam where further types are put in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from isotok.compile.tokenizer_json.bpe import bpe_fields
+from isotok.compile.tokenizer_json.checked import maybe
+from isotok.compile.tokenizer_json.document import Document
+from isotok.compile.tokenizer_json.errors import broken, unsupported
+
+READERS: Final[Mapping[str, Callable[[Document], bytes]]] = {"BPE": bpe_fields}
+"""From a document to a source for `compile_model`, by type of model."""
+_KNOWN: Final = ("BPE", "Unigram", "WordPiece", "WordLevel")
+
+
+def model_fields(document: Document) -> bytes:
+    """Return a source for `compile_model`; refuse types that there is no reader for."""
+    kind = _type_of(document)
+    if kind not in _KNOWN:
+        raise broken("model.type", f"{kind!r} is none of {', '.join(_KNOWN)}")
+    if kind not in READERS:
+        raise unsupported("model.type", f"a model of type {kind}")
+    return READERS[kind](document)
+
+
+def _type_of(document: Document) -> str:
+    """The type, which older files do not name: the first that has these members."""
+    found = maybe(document.model, "type", str, "model")
+    if found is not None:
+        return found
+    vocab = document.large.get("vocab")
+    if "merges" in document.large or vocab is None:
+        return "BPE"
+    if not vocab.is_object:
+        return "Unigram"
+    return "WordPiece" if "max_input_chars_per_word" in document.model else "WordLevel"
