@@ -45,6 +45,7 @@ LAYERS = (
             "options",
             "emit",
             "encode",
+            "pretokens",
             "boundaries",
             "nbest",
             "normalize_text",

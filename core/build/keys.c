@@ -38,18 +38,24 @@ static void classify(const isotok__spec *spec, isotok__plan *plan)
             well_formed = well_formed && isotok__well_formed(piece.data, piece.size);
         }
     }
+    bool by_pretokens = isotok__by_pretokens(spec);
     bool cuttable = well_formed && plan->charsmap.well_formed;
-    plan->compact = cuttable && !spaces && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
+    plan->compact = cuttable && !spaces && !by_pretokens && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
     plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
-    plan->features |= cuttable || spec->byte_level ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
+    plan->features |= cuttable || by_pretokens ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
 }
 
 typedef bool selects(const isotok__spec *spec, uint32_t id);
 
+static bool is_special(const isotok__spec *spec, uint32_t id)
+{
+    return (spec->byte_level || spec->pretokens) && spec->types[id] == ISOTOK_CONTROL;
+}
+
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
-    if (spec->byte_level) {
-        return spec->types[id] == ISOTOK_CONTROL;
+    if (spec->byte_level || spec->pretokens) {
+        return is_special(spec, id) && !isotok__is_matched(spec, id);
     }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
 }
@@ -243,8 +249,8 @@ isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK) {
         status = make_other_ids(work, spec, plan);
     }
-    if (status == ISOTOK_OK && spec->byte_level) {
-        return make_ids_trie(work, spec, is_other, plan, &plan->special_trie,
+    if (status == ISOTOK_OK && (spec->byte_level || spec->pretokens)) {
+        return make_ids_trie(work, spec, is_special, plan, &plan->special_trie,
                              ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
     }
     return status == ISOTOK_OK ? make_ids_trie(work, spec, is_user_defined, plan, &plan->user_trie,

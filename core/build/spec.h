@@ -9,6 +9,7 @@
 #define ISOTOK__MAX_VOCAB (1u << 24)
 #define ISOTOK__MAX_SOURCE 0x7FFFFFFFu /* bytes of a source, and of a blob */
 #define ISOTOK__MAX_EXPANSION 4096u
+#define ISOTOK__MAX_FLOAT 3.40282346638528859812e+38f
 
 /* Flags of a normalizer operation (FORMAT.md section 7). */
 enum {
@@ -40,7 +41,10 @@ typedef struct isotok__spec {
     bool ids_given;                          /* bos_id, eos_id, pad_id came with the source */
     bool is_0_2_1;                           /* ids and texts as sentencepiece up to 0.2.1 */
     uint32_t byte_level;                     /* ISOTOK_BYTE_LEVEL_…, 0: not */
-    isotok__span pretok_header;              /* uint32, of a byte-level model */
+    uint32_t pretokens;                      /* 1: WORD, WORDPIECE or UNIGRAM by pre-tokens */
+    isotok__span exact_scores;               /* double, of such a UNIGRAM; size counts elements */
+    isotok__span continuation;               /* of WORDPIECE: uint32, prefix */
+    isotok__span pretok_header;              /* uint32 */
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;
 
@@ -89,12 +93,21 @@ static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
     if (spec->byte_level) {
         return type == ISOTOK_NORMAL;
     }
+    if (spec->pretokens) {
+        return type != ISOTOK_UNUSED && spec->scores[id] >= -ISOTOK__MAX_FLOAT;
+    }
     bool with_unused =
         spec->algorithm == ISOTOK_BPE || (spec->is_0_2_1 && spec->algorithm != ISOTOK_UNIGRAM);
     if (with_unused && type == ISOTOK_UNUSED) {
         return !isotok__is_nul_piece(isotok__piece(spec, id));
     }
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED;
+}
+
+/* Whether text is segmented by pre-tokens: then nothing is known of where else it may be cut. */
+static inline bool isotok__by_pretokens(const isotok__spec *spec)
+{
+    return spec->pretokens || spec->byte_level || spec->pretok_header.size != 0;
 }
 
 /* The defaults of a ModelProto. */

@@ -56,6 +56,44 @@ static bool is_wide(const isotok__plan *plan, const uint32_t *values, bool is_0_
     return wide;
 }
 
+static double exact_score(const isotok__spec *spec, uint32_t id)
+{
+    double score = (double)spec->scores[id];
+    if (spec->exact_scores.size != 0) {
+        memcpy(&score, spec->exact_scores.data + 8 * (size_t)id, 8);
+    }
+    return score;
+}
+
+/* Unigram of pre-tokens: the scores as they are, and the lowest of them, those of pieces that
+ * are in no text included. */
+static void make_exact(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,
+                       uint32_t *values)
+{
+    double lowest = (double)ISOTOK__MAX_FLOAT;
+    size_t v = spec->vocab_size;
+    bool none = true;
+    for (uint32_t i = 0; i < plan->keys.count; i++) {
+        values[i] = float_bits(spec->scores[plan->key_ids[i]]);
+    }
+    for (uint32_t id = 0; id < v; id++) {
+        if (spec->scores[id] >= -ISOTOK__MAX_FLOAT) {
+            double score = exact_score(spec, id);
+            lowest = none || score < lowest ? score : lowest;
+            none = false;
+        }
+    }
+    if (spec->exact_scores.size == 0) {
+        plan->unk_score = (float)lowest;
+        return;
+    }
+    plan->exact_scores = ISOTOK__KEEP(work, uint64_t, v + 1);
+    if (plan->exact_scores != NULL) {
+        memcpy(plan->exact_scores, spec->exact_scores.data, 8 * v);
+        memcpy(plan->exact_scores + v, &lowest, 8);
+    }
+}
+
 static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t *values)
 {
     float largest = largest_score(spec);
@@ -197,7 +235,12 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
     memset(values, 0, plan->keys.count * sizeof *values);
     if (spec->algorithm == ISOTOK_UNIGRAM) {
         none = ISOTOK__MINUS_INFINITY;
-        make_weights(spec, plan, values);
+        if (spec->pretokens) {
+            make_exact(work, spec, plan, values);
+            status = work->error.status;
+        } else {
+            make_weights(spec, plan, values);
+        }
     } else if (spec->algorithm == ISOTOK_BPE) {
         status = make_ranks(work, spec, plan, values);
     }

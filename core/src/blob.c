@@ -207,6 +207,25 @@ static void set_rules(struct isotok_model *model)
     }
 }
 
+/* Slots that the segmenters of pre-tokens start from or fall back on. */
+static void set_slots(struct isotok_model *model)
+{
+    const struct isotok__blob *b = &model->blob;
+    uint32_t size, slot;
+    const uint8_t *text;
+    model->unk_slot = model->continuation = ISOTOK_UNK_SLOT;
+    if (b->unk_id != ISOTOK_NO_TOKEN) {
+        text = isotok__piece_text(model, b->unk_id, &size);
+        slot = isotok__trie_walk(b->trie, 0, text, size);
+        if (b->trie_ids[slot] == b->unk_id) model->unk_slot = slot;
+    }
+    if (b->continuation_count >= 4) {
+        size = b->continuation_count - 4;
+        slot = isotok__trie_walk(b->trie, 0, b->continuation + 4, size);
+        if (slot != ISOTOK_NO_SLOT || size == 0) model->continuation = slot;
+    }
+}
+
 static void set_derived(struct isotok_model *model)
 {
     const struct isotok__blob *b = &model->blob;
@@ -215,12 +234,13 @@ static void set_derived(struct isotok_model *model)
                          : 1;
     uint32_t longest = 3, i;
     model->space_size = model->features & ISOTOK_FEATURE(COMPACT_SPACE) ? 1 : 3;
-    model->wide = b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
-                  (model->features & ISOTOK_FEATURE(WIDE)) != 0;
+    model->wide = !(model->features & ISOTOK_FEATURE(PRETOKENS)) &&
+                  (b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
+                   (model->features & ISOTOK_FEATURE(WIDE)) != 0);
     model->is_0_2_1 = (model->features & ISOTOK_FEATURE(SENTENCEPIECE_0_2_1)) != 0;
     /* pre-tokens are found in order, from the front */
-    model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 ||
-                        model->pretokenizer.count != 0;
+    model->whole_text =
+        (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 || model->pretokens != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
     model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;
     if (b->algorithm == ISOTOK_BPE && !model->byte_level)
@@ -249,6 +269,9 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
             isotok__load_u64(data + ISOTOK__HEADER_CHECKSUM))
         return corrupt(error, ISOTOK_WHAT_CHECKSUM, 0, ISOTOK__HEADER_CHECKSUM);
     if ((status = read_fields(data, size, &model->blob, error)) != ISOTOK_OK) return status;
+    model->pretokens =
+        (model->features & (ISOTOK_FEATURE(PRETOKENIZER) | ISOTOK_FEATURE(PRETOKENS) |
+                            ISOTOK_FEATURE(BYTE_LEVEL))) != 0;
     if ((status = isotok__check_shape(model, data, error)) != ISOTOK_OK) return status;
     if (model->features & ISOTOK_FEATURE(PRETOKENIZER)) {
         const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(&model->blob);
@@ -260,6 +283,7 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
         return status;
     set_rules(model);
     set_derived(model);
+    set_slots(model);
     if (verify == ISOTOK_VERIFY_FULL) return isotok__verify_full(model, error);
     return ISOTOK_OK;
 }

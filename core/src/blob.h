@@ -31,6 +31,7 @@ enum {
 #define ISOTOK_MAX_SLOTS 0xFFFF00u /* so that 0xFFFFFF can mean "unknown" in 24 bits */
 #define ISOTOK_UNK_SLOT 0xFFFFFFu
 #define ISOTOK_SKIP_SLOT 0xFFFFFEu /* text in no pre-token */
+#define ISOTOK_JOIN_SLOT 0xFFFFFDu /* text that belongs to the next token */
 
 /* What a normalizer works with: the model's own, or its denormalizer. */
 struct isotok__rules {
@@ -60,6 +61,9 @@ struct isotok_model {
     uint32_t has_denormalizer;
     uint32_t decoder_flags;
     uint32_t byte_level;     /* bpe over bytes, decoded as they are */
+    uint32_t pretokens;      /* segmented by pre-tokens; without a pre-tokenizer a text is one */
+    uint32_t unk_slot;       /* of such a model: slot of the piece unk_id, or ISOTOK_UNK_SLOT */
+    uint32_t continuation;   /* wordpiece: slot of the prefix, or ISOTOK_UNK_SLOT */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
     uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */

@@ -41,6 +41,8 @@ enum {
     X(PRETOKENIZER, 14, "pretokenizer") \
     X(SPECIAL_TOKENS, 15, "special_tokens") \
     X(WHOLE_PIECES, 16, "whole_pieces") \
+    X(WORDPIECE, 20, "wordpiece") \
+    X(PRETOKENS, 21, "pretokens") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -61,9 +63,11 @@ enum {
     ISOTOK__FEATURE_PRETOKENIZER = 14,
     ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
+    ISOTOK__FEATURE_WORDPIECE = 20,
+    ISOTOK__FEATURE_PRETOKENS = 21,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000001FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000031FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -122,6 +126,13 @@ struct isotok__blob {
     const uint16_t *pretok_tables;
     const uint8_t *pretok_classes;
     const struct isotok__trie_node *special_trie;
+    const uint8_t *reserved_35;
+    const uint8_t *reserved_36;
+    const uint8_t *reserved_37;
+    const uint8_t *reserved_38;
+    const uint8_t *reserved_39;
+    const uint64_t *exact_scores;
+    const uint8_t *continuation;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -147,6 +158,13 @@ struct isotok__blob {
     uint32_t pretok_tables_count;
     uint32_t pretok_classes_count;
     uint32_t special_trie_count;
+    uint32_t reserved_35_count;
+    uint32_t reserved_36_count;
+    uint32_t reserved_37_count;
+    uint32_t reserved_38_count;
+    uint32_t reserved_39_count;
+    uint32_t exact_scores_count;
+    uint32_t continuation_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -185,9 +203,16 @@ enum {
     ISOTOK__FIELD_PRETOK_HEADER = 31,
     ISOTOK__FIELD_PRETOK_TABLES = 32,
     ISOTOK__FIELD_PRETOK_CLASSES = 33,
-    ISOTOK__FIELD_SPECIAL_TRIE = 34
+    ISOTOK__FIELD_SPECIAL_TRIE = 34,
+    ISOTOK__FIELD_RESERVED_35 = 35,
+    ISOTOK__FIELD_RESERVED_36 = 36,
+    ISOTOK__FIELD_RESERVED_37 = 37,
+    ISOTOK__FIELD_RESERVED_38 = 38,
+    ISOTOK__FIELD_RESERVED_39 = 39,
+    ISOTOK__FIELD_EXACT_SCORES = 40,
+    ISOTOK__FIELD_CONTINUATION = 41
 };
-#define ISOTOK__BLOB_FIELD_COUNT 35u
+#define ISOTOK__BLOB_FIELD_COUNT 42u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -242,6 +267,13 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretok_tables, 32, 2),
     ISOTOK__VECTOR(pretok_classes, 33, 1),
     ISOTOK__VECTOR(special_trie, 34, 8),
+    ISOTOK__VECTOR(reserved_35, 35, 1),
+    ISOTOK__VECTOR(reserved_36, 36, 1),
+    ISOTOK__VECTOR(reserved_37, 37, 1),
+    ISOTOK__VECTOR(reserved_38, 38, 1),
+    ISOTOK__VECTOR(reserved_39, 39, 1),
+    ISOTOK__VECTOR(exact_scores, 40, 8),
+    ISOTOK__VECTOR(continuation, 41, 1),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -284,6 +316,13 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretok_tables",
     "pretok_classes",
     "special_trie",
+    "reserved_35",
+    "reserved_36",
+    "reserved_37",
+    "reserved_38",
+    "reserved_39",
+    "exact_scores",
+    "continuation",
 };
 #endif
 

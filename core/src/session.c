@@ -57,7 +57,10 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
     carve(&c, 1, sizeof *s);
     s->window.text = CARVE(&c, uint8_t, n + PADDING);
     s->map_memory = CARVE(&c, uint32_t, n + 1);
-    if (unigram) {
+    if (unigram && model->pretokens) {
+        s->unigram.exact = CARVE(&c, double, n + 1);
+        s->unigram.back = CARVE(&c, uint32_t, n + 1);
+    } else if (unigram) {
         s->unigram.best = CARVE(&c, float, n + 1);
         s->unigram.back = CARVE(&c, uint32_t, n + 1);
         s->unigram.start = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
@@ -158,6 +161,18 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
         memset(s->bpe.splits, 0, ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
     *out_session = s;
     return ISOTOK_OK;
+}
+
+void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
+{
+    for (; size > 255; size -= 255) isotok__push_token(tokens, ISOTOK_JOIN_SLOT, 255);
+    isotok__push_token(tokens, slot, size);
+}
+
+void isotok__push_unknown(const isotok_model *model, uint32_t size, struct isotok__tokens *tokens)
+{
+    if (model->unk_slot == ISOTOK_UNK_SLOT) tokens->failed = 1;
+    isotok__push_long(tokens, model->unk_slot, size);
 }
 
 /* Only what outlives a call is copied: the window, its map, the tokens not yet emitted, the

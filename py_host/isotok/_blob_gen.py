@@ -36,6 +36,8 @@ FEATURES: Final[dict[str, int]] = {
     "pretokenizer": 14,
     "special_tokens": 15,
     "whole_pieces": 16,
+    "wordpiece": 20,
+    "pretokens": 21,
     "packed": 63,
 }
 
@@ -76,6 +78,13 @@ FIELDS: Final[dict[str, int]] = {
     "pretok_tables": 32,
     "pretok_classes": 33,
     "special_trie": 34,
+    "reserved_35": 35,
+    "reserved_36": 36,
+    "reserved_37": 37,
+    "reserved_38": 38,
+    "reserved_39": 39,
+    "exact_scores": 40,
+    "continuation": 41,
 }
 
 # Vectors: name -> bytes of an element.
@@ -105,6 +114,13 @@ VECTORS: Final[dict[str, int]] = {
     "pretok_tables": 2,
     "pretok_classes": 1,
     "special_trie": 8,
+    "reserved_35": 1,
+    "reserved_36": 1,
+    "reserved_37": 1,
+    "reserved_38": 1,
+    "reserved_39": 1,
+    "exact_scores": 8,
+    "continuation": 1,
 }
 
 
@@ -318,7 +334,7 @@ class BlobView:
 
     @property
     def algorithm(self) -> int:
-        """1 unigram, 2 bpe, 3 word, 4 char."""
+        """1 unigram, 2 bpe, 3 word, 4 char, 5 wordpiece."""
         return self._scalar_u32(0, 0)
 
     @property
@@ -490,3 +506,38 @@ class BlobView:
     def special_trie(self) -> memoryview[int]:
         """Special tokens in raw text; value = id + 1, 0 = none (see TrieNode)."""
         return self._vector(34, 8).cast("I")
+
+    @property
+    def reserved_35(self) -> memoryview[int]:
+        """Absent."""
+        return self._vector(35, 1).cast("B")
+
+    @property
+    def reserved_36(self) -> memoryview[int]:
+        """Absent."""
+        return self._vector(36, 1).cast("B")
+
+    @property
+    def reserved_37(self) -> memoryview[int]:
+        """Absent."""
+        return self._vector(37, 1).cast("B")
+
+    @property
+    def reserved_38(self) -> memoryview[int]:
+        """Absent."""
+        return self._vector(38, 1).cast("B")
+
+    @property
+    def reserved_39(self) -> memoryview[int]:
+        """Absent."""
+        return self._vector(39, 1).cast("B")
+
+    @property
+    def exact_scores(self) -> memoryview[int]:
+        """Float64 bits, [vocab_size], then their minimum; absent: `scores` are exact."""
+        return self._vector(40, 8).cast("Q")
+
+    @property
+    def continuation(self) -> memoryview[int]:
+        """Wordpiece: uint32 longest word in characters; prefix of later pieces."""
+        return self._vector(41, 1).cast("B")
