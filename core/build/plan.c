@@ -97,8 +97,8 @@ static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
 /* The bits that the spec alone decides. */
 static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan)
 {
-    uint64_t features = spec->algorithm == ISOTOK_WORDPIECE ? ISOTOK__FEATURE_BIT(WORDPIECE)
-                                                           : (uint64_t)1 << (spec->algorithm - 1);
+    uint32_t algorithm = spec->algorithm == ISOTOK_WORDPIECE ? ISOTOK_WORD : spec->algorithm;
+    uint64_t features = (uint64_t)1 << (algorithm - 1);
     features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
     features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;
     features |= spec->byte_fallback ? ISOTOK__FEATURE_BIT(BYTE_FALLBACK) : 0;

@@ -61,7 +61,6 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_EOS_PIECE: return &spec->eos_piece;
     case ISOTOK_FIELD_PAD_PIECE: return &spec->pad_piece;
     case ISOTOK_FIELD_EXACT_SCORES: return &spec->exact_scores;
-    case ISOTOK_FIELD_CONTINUATION: return &spec->continuation;
     case ISOTOK_FIELD_PRETOK_HEADER: return &spec->pretok_header;
     case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
     case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
@@ -78,6 +77,11 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
     }
     if (count > ISOTOK__MAX_SOURCE) {
         return fail_field(work, field);
+    }
+    if (field == ISOTOK_FIELD_CONTINUATION && count >= 4) {
+        spec->max_characters = isotok__load_u32((const uint8_t *)data);
+        spec->prefix = (isotok__span){(const uint8_t *)data + 4, count - 4};
+        return ISOTOK_OK;
     }
     if (bytes != NULL) {
         *bytes = (isotok__span){(const uint8_t *)data, count};

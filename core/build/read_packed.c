@@ -257,8 +257,11 @@ static isotok_status take_pretokenizer(const buffer *b, isotok__spec *spec)
 static isotok_status take_pretokens(const buffer *b, isotok__spec *spec)
 {
     isotok__fb_vector list;
-    isotok_status status = read_vector(b, ISOTOK__FIELD_CONTINUATION, &list);
-    spec->continuation = (isotok__span){list.data, list.count};
+    isotok_status status = read_vector(b, ISOTOK__FIELD_WORD_RULES, &list);
+    if (status == ISOTOK_OK && list.count >= 12) {
+        spec->max_characters = isotok__load_u32(list.data + 8);
+        spec->prefix = (isotok__span){list.data + 12, list.count - 12};
+    }
     if (status == ISOTOK_OK) {
         status = read_vector(b, ISOTOK__FIELD_EXACT_SCORES, &list);
     }

@@ -235,9 +235,7 @@ static isotok_status check_pretoken_fields(isotok__work *work, const isotok__spe
     if (spec->exact_scores.size != (unigram && spec->exact_scores.size ? spec->vocab_size : 0)) {
         return fail_field(work, ISOTOK_FIELD_EXACT_SCORES);
     }
-    bool wordpiece = spec->algorithm == ISOTOK_WORDPIECE;
-    if (wordpiece ? spec->continuation.size < 4 || spec->continuation.size > ISOTOK__MAX_PIECE
-                  : spec->continuation.size != 0) {
+    if (spec->prefix.size > (spec->algorithm == ISOTOK_WORDPIECE ? ISOTOK__MAX_PIECE : 0)) {
         return fail_field(work, ISOTOK_FIELD_CONTINUATION);
     }
     return ISOTOK_OK;

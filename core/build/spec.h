@@ -43,7 +43,8 @@ typedef struct isotok__spec {
     uint32_t byte_level;                     /* ISOTOK_BYTE_LEVEL_…, 0: not */
     uint32_t pretokens;                      /* 1: WORD, WORDPIECE or UNIGRAM by pre-tokens */
     isotok__span exact_scores;               /* double, of such a UNIGRAM; size counts elements */
-    isotok__span continuation;               /* of WORDPIECE: uint32, prefix */
+    uint32_t max_characters;                 /* of WORDPIECE: of the longest word … */
+    isotok__span prefix;                     /* … and the prefix of pieces behind the first */
     isotok__span pretok_header;              /* uint32 */
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;

@@ -104,6 +104,33 @@ static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t 
     plan->features |= is_wide(plan, values, spec->is_0_2_1) ? ISOTOK__FEATURE_BIT(WIDE) : 0;
 }
 
+/* ---- Slots ----------------------------------------------------------------------- */
+
+/* Slot of the node that the text leads to, 0xFFFFFF if there is none. */
+static uint32_t slot_of(const isotok__plan *plan, isotok__span text)
+{
+    uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text.data, text.size);
+    return slot != ISOTOK_NO_SLOT || text.size == 0 ? slot : 0xFFFFFF;
+}
+
+static isotok_status make_word_rules(isotok__work *work, const isotok__spec *spec,
+                                     isotok__plan *plan)
+{
+    uint32_t rules[3] = {0xFFFFFF, slot_of(plan, spec->prefix), spec->max_characters};
+    plan->word_rules = ISOTOK__KEEP(work, uint8_t, sizeof rules + spec->prefix.size);
+    if (plan->word_rules == NULL) {
+        return work->error.status;
+    }
+    if (spec->unk_id != ISOTOK_NO_TOKEN) {
+        rules[0] = slot_of(plan, isotok__piece(spec, spec->unk_id));
+    }
+    memcpy(plan->word_rules, rules, sizeof rules);
+    if (spec->prefix.size != 0) {
+        memcpy(plan->word_rules + sizeof rules, spec->prefix.data, spec->prefix.size);
+    }
+    return ISOTOK_OK;
+}
+
 /* ---- Bpe: ranks ------------------------------------------------------------------ */
 
 /* SentencePiece 0.2.3 compares scores as bits: negative below positive, each by
@@ -254,6 +281,9 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK) {
         fill(plan, values, none);
         status = check_others(work, spec, plan);
+    }
+    if (status == ISOTOK_OK && spec->pretokens) {
+        status = make_word_rules(work, spec, plan);
     }
     isotok__temp_end(work, mark);
     return status;

@@ -57,7 +57,8 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
            plan->denormalizer.text.size);
     vector(s, ISOTOK__FIELD_EXACT_SCORES, plan->exact_scores,
            plan->exact_scores != NULL ? (size_t)v + 1 : 0);
-    vector(s, ISOTOK__FIELD_CONTINUATION, spec->continuation.data, spec->continuation.size);
+    vector(s, ISOTOK__FIELD_WORD_RULES, plan->word_rules,
+           plan->word_rules != NULL ? 12 + spec->prefix.size : 0);
     vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
     operation_sections(spec, plan, s);
 }

@@ -207,25 +207,6 @@ static void set_rules(struct isotok_model *model)
     }
 }
 
-/* Slots that the segmenters of pre-tokens start from or fall back on. */
-static void set_slots(struct isotok_model *model)
-{
-    const struct isotok__blob *b = &model->blob;
-    uint32_t size, slot;
-    const uint8_t *text;
-    model->unk_slot = model->continuation = ISOTOK_UNK_SLOT;
-    if (b->unk_id != ISOTOK_NO_TOKEN) {
-        text = isotok__piece_text(model, b->unk_id, &size);
-        slot = isotok__trie_walk(b->trie, 0, text, size);
-        if (b->trie_ids[slot] == b->unk_id) model->unk_slot = slot;
-    }
-    if (b->continuation_count >= 4) {
-        size = b->continuation_count - 4;
-        slot = isotok__trie_walk(b->trie, 0, b->continuation + 4, size);
-        if (slot != ISOTOK_NO_SLOT || size == 0) model->continuation = slot;
-    }
-}
-
 static void set_derived(struct isotok_model *model)
 {
     const struct isotok__blob *b = &model->blob;
@@ -283,7 +264,6 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
         return status;
     set_rules(model);
     set_derived(model);
-    set_slots(model);
     if (verify == ISOTOK_VERIFY_FULL) return isotok__verify_full(model, error);
     return ISOTOK_OK;
 }

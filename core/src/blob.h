@@ -62,13 +62,24 @@ struct isotok_model {
     uint32_t decoder_flags;
     uint32_t byte_level;     /* bpe over bytes, decoded as they are */
     uint32_t pretokens;      /* segmented by pre-tokens; without a pre-tokenizer a text is one */
-    uint32_t unk_slot;       /* of such a model: slot of the piece unk_id, or ISOTOK_UNK_SLOT */
-    uint32_t continuation;   /* wordpiece: slot of the prefix, or ISOTOK_UNK_SLOT */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
     uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
     uint32_t longest_output; /* of one normalizer step, internal bytes */
 };
+
+/* What a model of pre-tokens keeps in front of `word_rules`. */
+enum {
+    ISOTOK__RULE_UNK,          /* slot of the piece unk_id, or ISOTOK_UNK_SLOT */
+    ISOTOK__RULE_CONTINUATION, /* wordpiece: slot of the prefix, or ISOTOK_UNK_SLOT */
+    ISOTOK__RULE_CHARACTERS,   /* wordpiece: of the longest word */
+    ISOTOK__RULES
+};
+
+ISOTOK_INLINE uint32_t isotok__word_rule(const struct isotok_model *model, uint32_t rule)
+{
+    return isotok__load_u32(model->blob.word_rules + 4 * rule);
+}
 
 ISOTOK_INLINE struct isotok__pretok_arrays isotok__pretok_arrays(const struct isotok__blob *b)
 {

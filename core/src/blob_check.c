@@ -29,18 +29,17 @@ static bool feature(const struct check *c, uint64_t bit)
 static isotok_status check_scalars(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
-    const uint64_t algorithms = ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) |
-                                ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR) |
-                                ISOTOK_FEATURE(WORDPIECE);
+    const uint64_t algorithms =
+        ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR);
     const bool pretokens = feature(c, ISOTOK_FEATURE(PRETOKENS));
-    uint32_t bit = b->algorithm == ISOTOK_WORDPIECE ? ISOTOK__FEATURE_WORDPIECE : b->algorithm - 1;
     const uint32_t ids[] = {b->unk_id, b->bos_id, b->eos_id, b->pad_id};
     uint32_t i;
     if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_WORDPIECE)
         return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0,
                             0);
-    if ((c->model->features & algorithms) != (uint64_t)1 << bit ||
-        (pretokens ? b->algorithm == ISOTOK_BPE || b->algorithm == ISOTOK_CHAR
+    /* wordpiece has the feature `word`; word, wordpiece and unigram are odd */
+    if ((c->model->features & algorithms) != (0x48421u >> 4 * (b->algorithm - 1) & 15u) ||
+        (pretokens ? (b->algorithm & 1u) == 0
                    : b->algorithm == ISOTOK_WORDPIECE ||
                          (c->model->pretokens && b->algorithm != ISOTOK_BPE)))
         return fail_at(c, ISOTOK_WHAT_ALGORITHM, b->algorithm, NULL);
@@ -109,18 +108,14 @@ static isotok_status check_lengths(const struct check *c)
                       : b->denormalizer_trie == NULL},
         {ISOTOK__FIELD_DENORMALIZER_TEXT, denormalizer == (b->denormalizer_text_count != 0)},
         {ISOTOK__FIELD_UNK_SURFACE, b->unk_surface_count <= 0xFFFFFFu},
-        {ISOTOK__FIELD_EXACT_SCORES,
-         b->exact_scores == NULL ||
-             (b->exact_scores_count == b->vocab_size + 1 && b->algorithm == ISOTOK_UNIGRAM &&
-              feature(c, ISOTOK_FEATURE(PRETOKENS)))},
-        {ISOTOK__FIELD_CONTINUATION, b->algorithm == ISOTOK_WORDPIECE
-                                         ? b->continuation_count >= 4 &&
-                                               b->continuation_count < ISOTOK_MAX_PIECE
-                                         : b->continuation == NULL},
     };
     uint32_t i;
     for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (!rules[i].ok) return fail_at(c, ISOTOK_WHAT_SECTION, rules[i].field, NULL);
+    if (b->exact_scores != NULL && b->exact_scores_count != b->vocab_size + 1)
+        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_EXACT_SCORES, NULL);
+    if (feature(c, ISOTOK_FEATURE(PRETOKENS)) && b->word_rules_count < 4 * ISOTOK__RULES)
+        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RULES, NULL);
     return ISOTOK_OK;
 }
 
@@ -263,6 +258,22 @@ static isotok_status check_pretokenizer(const struct check *c)
     return ISOTOK_OK;
 }
 
+/* Slots are in the trie or ISOTOK_UNK_SLOT, which is in none. */
+static isotok_status check_pretokens(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint32_t rule, slot, last = ISOTOK_NO_TOKEN;
+    if (!feature(c, ISOTOK_FEATURE(PRETOKENS))) return ISOTOK_OK;
+    for (rule = ISOTOK__RULE_CONTINUATION + 1; rule-- > 0;) {
+        slot = isotok__word_rule(c->model, rule);
+        last = 0;
+        if (slot == ISOTOK_UNK_SLOT) continue;
+        if (slot >= b->trie_count) return fail_at(c, ISOTOK_WHAT_TRIE_ID, rule, b->word_rules);
+        last = b->trie_ids[slot];
+    }
+    return last == ISOTOK_NO_TOKEN ? fail_at(c, ISOTOK_WHAT_TRIE_ID, 0, b->word_rules) : ISOTOK_OK;
+}
+
 static isotok_status check_other_ids(const struct check *c)
 {
     uint32_t i;
@@ -332,6 +343,7 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     if ((status = check_ids_trie(&c, b->user_trie, b->user_trie_count)) != ISOTOK_OK) return status;
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count);
     if (status == ISOTOK_OK) status = check_pretokenizer(&c);
+    if (status == ISOTOK_OK) status = check_pretokens(&c);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;
     status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,

@@ -41,7 +41,6 @@ enum {
     X(PRETOKENIZER, 14, "pretokenizer") \
     X(SPECIAL_TOKENS, 15, "special_tokens") \
     X(WHOLE_PIECES, 16, "whole_pieces") \
-    X(WORDPIECE, 20, "wordpiece") \
     X(PRETOKENS, 21, "pretokens") \
     X(PACKED, 63, "packed")
 
@@ -63,11 +62,10 @@ enum {
     ISOTOK__FEATURE_PRETOKENIZER = 14,
     ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
-    ISOTOK__FEATURE_WORDPIECE = 20,
     ISOTOK__FEATURE_PRETOKENS = 21,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000031FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000021FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -132,7 +130,7 @@ struct isotok__blob {
     const uint8_t *reserved_38;
     const uint8_t *reserved_39;
     const uint64_t *exact_scores;
-    const uint8_t *continuation;
+    const uint8_t *word_rules;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -164,7 +162,7 @@ struct isotok__blob {
     uint32_t reserved_38_count;
     uint32_t reserved_39_count;
     uint32_t exact_scores_count;
-    uint32_t continuation_count;
+    uint32_t word_rules_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -210,7 +208,7 @@ enum {
     ISOTOK__FIELD_RESERVED_38 = 38,
     ISOTOK__FIELD_RESERVED_39 = 39,
     ISOTOK__FIELD_EXACT_SCORES = 40,
-    ISOTOK__FIELD_CONTINUATION = 41
+    ISOTOK__FIELD_WORD_RULES = 41
 };
 #define ISOTOK__BLOB_FIELD_COUNT 42u
 
@@ -273,7 +271,7 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(reserved_38, 38, 1),
     ISOTOK__VECTOR(reserved_39, 39, 1),
     ISOTOK__VECTOR(exact_scores, 40, 8),
-    ISOTOK__VECTOR(continuation, 41, 1),
+    ISOTOK__VECTOR(word_rules, 41, 1),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -322,7 +320,7 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "reserved_38",
     "reserved_39",
     "exact_scores",
-    "continuation",
+    "word_rules",
 };
 #endif
 

@@ -34,8 +34,11 @@ ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t sl
     tokens->count++;
 }
 
-/* A token of any length. */
+/* A token of any length, of a model that is not wide. */
 void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size);
+
+/* Slot of the piece with this text; of none, 0, which no piece ends at. */
+uint32_t isotok__find_slot(const isotok_model *model, const uint8_t *text, uint32_t size);
 
 /* Unknown text of a model of pre-tokens: one token. */
 void isotok__push_unknown(const isotok_model *model, uint32_t size, struct isotok__tokens *tokens);
@@ -47,10 +50,9 @@ struct isotok__mass {
 
 /* Working arrays of the segmenters, each for a window of `capacity` bytes. */
 struct isotok__unigram_work {
-    float *best;                 /* [capacity + 1] */
+    float *best;                 /* [capacity + 1]; by pre-tokens double */
     uint32_t *back;              /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
     uint32_t *start;             /* [capacity + 1] wide only */
-    double *exact;               /* [capacity + 1] by pre-tokens: instead of `best` */
     struct isotok__mass *masses; /* sampling: [masses_mask + 1], by position & masses_mask */
     uint32_t masses_mask;
 };

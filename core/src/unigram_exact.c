@@ -16,118 +16,94 @@
 #define NOWHERE 0xFFFFFFFFu
 #define UNKNOWN_PENALTY 10.0
 
-/* Score `id`, or with vocab_size the lowest of all. */
-static double exact_score(const isotok_model *model, uint32_t id)
+struct path {
+    const isotok_model *model;
+    double *best;
+    uint32_t *back;
+};
+
+/* Offers an edge: a piece, or for slot 0 an unknown character. Whether it is taken. */
+static ISOTOK_NOINLINE bool offer(const struct path *path, uint32_t begin, uint32_t end,
+                                  uint32_t slot)
 {
+    const struct isotok__blob *b = &path->model->blob;
+    float rounded = b->unk_score;
     double score;
-    memcpy(&score, &model->blob.exact_scores[id], sizeof score);
-    return score;
-}
-
-static double score_of(const isotok_model *model, uint32_t slot)
-{
-    float score;
-    if (model->blob.exact_scores != NULL) return exact_score(model, model->blob.trie_ids[slot]);
-    memcpy(&score, &model->blob.trie[slot].value, sizeof score);
-    return score;
-}
-
-/* Whether the candidate is taken. */
-static bool offer(const struct isotok__unigram_work *work, uint32_t begin, uint32_t end,
-                  double score)
-{
-    const double sum = score + work->exact[begin];
-    if (work->back[end] != NOWHERE && !(sum > work->exact[end])) return false;
-    work->exact[end] = sum;
-    work->back[end] = begin;
+    if (slot != 0) memcpy(&rounded, &b->trie[slot].value, sizeof rounded);
+    score = rounded;
+    if (b->exact_scores != NULL)
+        memcpy(&score, &b->exact_scores[slot != 0 ? b->trie_ids[slot] : b->vocab_size],
+               sizeof score);
+    if (slot == 0) score -= UNKNOWN_PENALTY;
+    score += path->best[begin];
+    if (path->back[end] != NOWHERE && !(score > path->best[end])) return false;
+    path->best[end] = score;
+    path->back[end] = begin;
     return true;
 }
 
-/* All edges from one character on: its bytes. */
-static uint32_t offer_edges(const isotok_model *model, const uint8_t *text, uint32_t size,
-                            uint32_t p, const struct isotok__unigram_work *work,
-                            struct isotok__tokens *tokens)
+static void find_path(const struct path *path, const uint8_t *text, uint32_t size,
+                      struct isotok__tokens *tokens)
 {
-    const struct isotok__blob *b = &model->blob;
-    const uint32_t n = isotok__char_size(text + p, size - p);
-    const uint32_t limit = p + (uint32_t)isotok__min(size - p, b->max_piece_bytes);
-    bool single = false;
-    uint32_t slot = 0, k;
-    for (k = p; k < limit;) {
-        slot = isotok__trie_step(b->trie, slot, text[k++]);
-        if (slot == ISOTOK_NO_SLOT) break;
-        if (b->trie[slot].value == ISOTOK_VALUE_NONE_SCORE) continue;
-        offer(work, p, k, score_of(model, slot));
-        single |= k == p + n;
+    const struct isotok__blob *b = &path->model->blob;
+    uint32_t p, next, k, slot;
+    memset(path->back, 0xFF, ((size_t)size + 1) * sizeof *path->back);
+    path->best[0] = 0.0;
+    for (p = 0; p < size; p = next) {
+        const uint32_t limit = p + (uint32_t)isotok__min(size - p, b->max_piece_bytes);
+        bool single = false;
+        next = p + isotok__char_size(text + p, size - p);
+        for (k = p, slot = 0; k < limit;) {
+            slot = isotok__trie_step(b->trie, slot, text[k++]);
+            if (slot == ISOTOK_NO_SLOT) break;
+            if (b->trie[slot].value == ISOTOK_VALUE_NONE_SCORE) continue;
+            offer(path, p, k, slot);
+            single |= k == next;
+        }
+        /* without an unknown token tokenizers fails here, even if the best path is another */
+        if (!single && offer(path, p, next, 0))
+            tokens->failed |= isotok__word_rule(path->model, ISOTOK__RULE_UNK) == ISOTOK_UNK_SLOT;
     }
-    if (!single) {
-        const double lowest =
-            b->exact_scores != NULL ? exact_score(model, b->vocab_size) : (double)b->unk_score;
-        /* tokenizers fails here, whether or not the best path comes this way */
-        if (offer(work, p, p + n, lowest - UNKNOWN_PENALTY))
-            tokens->failed |= model->unk_slot == ISOTOK_UNK_SLOT;
-    }
-    return n;
-}
-
-/* Slot of the piece with this text; of none, 0, which no piece ends at. */
-static uint32_t find(const isotok_model *model, const uint8_t *text, uint32_t size)
-{
-    if (size > model->blob.max_piece_bytes) return 0;
-    return isotok__trie_walk(model->blob.trie, 0, text, size);
-}
-
-static bool is_unknown(const isotok_model *model, uint32_t slot)
-{
-    const uint32_t id = model->blob.trie_ids[slot];
-    return id == ISOTOK_NO_TOKEN || id == model->blob.unk_id;
 }
 
 /* Neighbouring unknown characters. */
 static void push_run(const isotok_model *model, const uint8_t *text, uint32_t size,
                      struct isotok__tokens *tokens)
 {
-    const uint32_t *bytes = model->blob.byte_ids, slot = find(model, text, size);
-    uint32_t i = 0;
-    if (model->blob.trie_ids[slot] != ISOTOK_NO_TOKEN) {
-        isotok__push_long(tokens, slot, size);
-        return;
+    const uint32_t *bytes = model->blob.byte_ids;
+    uint32_t slot = isotok__find_slot(model, text, size), i = 0;
+    if (size == 0) return;
+    if (model->blob.trie_ids[slot] == ISOTOK_NO_TOKEN) {
+        while (bytes != NULL && i < size && bytes[text[i]] != ISOTOK_NO_TOKEN) i++;
+        slot = ISOTOK_UNK_SLOT;
+        if (i < size) {
+            isotok__push_unknown(model, size, tokens);
+            return;
+        }
     }
-    while (bytes != NULL && i < size && bytes[text[i]] != ISOTOK_NO_TOKEN) i++;
-    if (i == size)
-        isotok__push_long(tokens, ISOTOK_UNK_SLOT, size);
-    else
-        isotok__push_unknown(model, size, tokens);
-}
-
-/* Turns the edges that lead back from the end into edges that lead on from the front. */
-static uint32_t reverse(uint32_t *back, uint32_t size)
-{
-    uint32_t end = size, next = 0;
-    while (end != 0) {
-        const uint32_t begin = back[end];
-        back[end] = next;
-        next = end;
-        end = begin;
-    }
-    return next;
+    isotok__push_long(tokens, slot, size);
 }
 
 void isotok__unigram_exact(const isotok_model *model, const uint8_t *text, uint32_t size,
                            const struct isotok__unigram_work *work, struct isotok__tokens *tokens)
 {
+    const struct path path = {model, (double *)(void *)work->best, work->back};
     uint32_t *back = work->back;
-    uint32_t p = 0, end, run = 0;
-    memset(back, 0xFF, ((size_t)size + 1) * sizeof *back);
-    work->exact[0] = 0.0;
-    while (p < size) p += offer_edges(model, text, size, p, work, tokens);
-    end = reverse(back, size);
-    for (p = 0; p < size; p = end, end = back[end]) {
-        const uint32_t slot = find(model, text + p, end - p);
-        if (is_unknown(model, slot)) continue;
-        if (run < p) push_run(model, text + run, p - run, tokens);
-        isotok__push_long(tokens, slot, end - p);
-        run = end;
+    uint32_t end = size, next = 0, run = 0, p;
+    find_path(&path, text, size, tokens);
+    while (end != 0) { /* edges that lead back become edges that lead on */
+        const uint32_t begin = back[end];
+        back[end] = next;
+        next = end;
+        end = begin;
     }
-    if (run < size) push_run(model, text + run, size - run, tokens);
+    for (p = 0; p < size; p = next, next = back[next]) {
+        const uint32_t slot = isotok__find_slot(model, text + p, next - p);
+        const uint32_t id = model->blob.trie_ids[slot];
+        if (id == ISOTOK_NO_TOKEN || id == model->blob.unk_id) continue;
+        push_run(model, text + run, p - run, tokens);
+        isotok__push_long(tokens, slot, next - p);
+        run = next;
+    }
+    push_run(model, text + run, size - run, tokens);
 }

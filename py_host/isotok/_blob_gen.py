@@ -36,7 +36,6 @@ FEATURES: Final[dict[str, int]] = {
     "pretokenizer": 14,
     "special_tokens": 15,
     "whole_pieces": 16,
-    "wordpiece": 20,
     "pretokens": 21,
     "packed": 63,
 }
@@ -84,7 +83,7 @@ FIELDS: Final[dict[str, int]] = {
     "reserved_38": 38,
     "reserved_39": 39,
     "exact_scores": 40,
-    "continuation": 41,
+    "word_rules": 41,
 }
 
 # Vectors: name -> bytes of an element.
@@ -120,7 +119,7 @@ VECTORS: Final[dict[str, int]] = {
     "reserved_38": 1,
     "reserved_39": 1,
     "exact_scores": 8,
-    "continuation": 1,
+    "word_rules": 1,
 }
 
 
@@ -538,6 +537,6 @@ class BlobView:
         return self._vector(40, 8).cast("Q")
 
     @property
-    def continuation(self) -> memoryview[int]:
-        """Wordpiece: uint32 longest word in characters; prefix of later pieces."""
+    def word_rules(self) -> memoryview[int]:
+        """`pretokens`: 3 uint32, then a prefix, FORMAT.md §12."""
         return self._vector(41, 1).cast("B")

@@ -24,7 +24,6 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["pretokenizer", 14],
   ["special_tokens", 15],
   ["whole_pieces", 16],
-  ["wordpiece", 20],
   ["pretokens", 21],
   ["packed", 63],
 ];
