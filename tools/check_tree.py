@@ -46,6 +46,7 @@ LAYERS = (
             "emit",
             "special_tokens",
             "encode",
+            "pretokens",
             "boundaries",
             "nbest",
             "normalize_text",

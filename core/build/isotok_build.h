@@ -56,12 +56,18 @@ enum {
     ISOTOK_FIELD_EOS_PIECE = 14,             /* uint8[bytes]; default "</s>" */
     ISOTOK_FIELD_PAD_PIECE = 15,             /* uint8[bytes]; default "<pad>" */
     ISOTOK_FIELD_BYTE_LEVEL = 16,            /* uint32[1], ISOTOK_BYTE_LEVEL_…; 0: not */
-    ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the pre-tokenizer of a byte-level model */
+    ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the compiled pre-tokenizer */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
     ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
     ISOTOK_FIELD_MERGE_SPLITS = 24, /* uint32[n], bpe by a list of merges (FORMAT.md, section 12):
                                        rank << 10 | bytes of the left part, pieces in id order */
     ISOTOK_FIELD_MERGE_COUNTS = 25, /* uint8[V], how many of them make piece i; empty: no list */
+    ISOTOK_FIELD_PRETOKENS = 27,             /* uint32[1], a model of pre-tokens, see below: id of
+                                                what is unknown, or ISOTOK_NO_TOKEN */
+    ISOTOK_FIELD_EXACT_SCORES = 28,          /* double[V], unigram of pre-tokens: where SCORES,
+                                                finite, are rounded */
+    ISOTOK_FIELD_CONTINUATION = 29,          /* uint8[4 + n], wordpiece: uint32 characters of the
+                                                longest word; prefix of pieces behind the first */
     ISOTOK_FIELD_ADDED_TOKENS = 30,          /* uint32[2 n], ids, ascending, and ISOTOK_ADDED_…:
                                                 pieces that are looked for in raw text; default: the
                                                 CONTROL pieces of a byte-level model, without flags */
@@ -87,6 +93,8 @@ enum {
     ISOTOK_DECODE_WORDS = 16,
     ISOTOK_DECODE_CLEANUP = 32
 };
+/* WORD, WORDPIECE and UNIGRAM by pre-tokens (FORMAT.md, section 12): every piece whose type is not
+ * UNUSED can be in text, but one with the score -infinity, which is an added token. */
 /* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is
  * merged first. WHOLE: a pre-token that is a piece is that piece, whatever its merges give. */
 enum {

@@ -38,17 +38,18 @@ static void classify(const isotok__spec *spec, isotok__plan *plan)
             well_formed = well_formed && isotok__well_formed(piece.data, piece.size);
         }
     }
+    bool by_pretokens = isotok__by_pretokens(spec);
     bool cuttable = well_formed && plan->charsmap.well_formed;
-    plan->compact = cuttable && !spaces && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
+    plan->compact = cuttable && !spaces && !by_pretokens && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
     plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
-    plan->features |= cuttable || spec->byte_level ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
+    plan->features |= cuttable || by_pretokens ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
 }
 
 typedef bool selects(const isotok__spec *spec, uint32_t id);
 
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
-    if (spec->byte_level) {
+    if (spec->byte_level || spec->pretokens) {
         return !isotok__is_matched(spec, id) && isotok__piece(spec, id).size != 0;
     }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));

@@ -62,9 +62,14 @@ static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec,
         return ISOTOK_OK;
     }
     plan->byte_ids = ISOTOK__KEEP(work, uint32_t, 256);
+    if (plan->byte_ids != NULL) {
+        memset(plan->byte_ids, 0xFF, 256 * sizeof *plan->byte_ids); /* ISOTOK_NO_TOKEN */
+    }
     for (uint32_t id = 0; plan->byte_ids != NULL && id < spec->vocab_size; id++) {
-        if (spec->types[id] == ISOTOK_BYTE) {
-            plan->byte_ids[isotok__byte_of_piece(isotok__piece(spec, id))] = id;
+        int byte = isotok__byte_of_piece(isotok__piece(spec, id));
+        if (spec->types[id] == ISOTOK_BYTE ||
+            (spec->pretokens && byte >= 0 && isotok__is_matched(spec, id))) {
+            plan->byte_ids[byte] = id;
         }
     }
     return work->error.status;
@@ -109,15 +114,18 @@ static isotok_status plan_template(isotok__work *work, const isotok__spec *spec,
 /* The bits that the spec alone decides. */
 static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan)
 {
-    uint64_t features = (uint64_t)1 << (spec->algorithm - 1);
+    uint32_t algorithm = spec->algorithm == ISOTOK_WORDPIECE ? ISOTOK_WORD : spec->algorithm;
+    uint64_t features = (uint64_t)1 << (algorithm - 1);
     features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
     features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;
     features |= spec->byte_fallback ? ISOTOK__FEATURE_BIT(BYTE_FALLBACK) : 0;
     if (spec->byte_level) {
-        features |= ISOTOK__FEATURE_BIT(BYTE_LEVEL) | ISOTOK__FEATURE_BIT(PRETOKENIZER);
+        features |= ISOTOK__FEATURE_BIT(BYTE_LEVEL);
         features |=
             spec->byte_level & ISOTOK_BYTE_LEVEL_WHOLE ? ISOTOK__FEATURE_BIT(WHOLE_PIECES) : 0;
     }
+    features |= spec->pretok_header.size != 0 ? ISOTOK__FEATURE_BIT(PRETOKENIZER) : 0;
+    features |= spec->pretokens ? ISOTOK__FEATURE_BIT(PRETOKENS) : 0;
     features |= spec->is_0_2_1 ? ISOTOK__FEATURE_BIT(SENTENCEPIECE_0_2_1) : 0;
     return features;
 }
@@ -142,7 +150,7 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK && spec->algorithm == ISOTOK_BPE) {
         status = isotok__plan_merges(work, spec, plan);
     }
-    if (status == ISOTOK_OK && !spec->byte_level) {
+    if (status == ISOTOK_OK && !isotok__by_pretokens(spec)) {
         status = isotok__plan_pairs(work, plan);
     }
     if (status == ISOTOK_OK) {

@@ -16,6 +16,8 @@
 typedef struct isotok__plan {
     uint64_t features;
     float unk_score;
+    uint64_t *exact_scores; /* float64 bits, NULL: `scores` are exact */
+    uint8_t *word_rules;    /* `pretokens`: 3 uint32, the prefix */
     uint32_t max_piece_bytes, max_expansion, max_key_bytes;
     isotok__charsmap charsmap, denormalizer;
 

@@ -28,7 +28,8 @@ static isotok_status set_number(isotok__work *work, isotok__spec *spec, uint32_t
 {
     switch (field) {
     case ISOTOK_FIELD_ALGORITHM:
-        return set_scalar(work, &spec->algorithm, field, data, count, ISOTOK_UNIGRAM, ISOTOK_CHAR);
+        return set_scalar(work, &spec->algorithm, field, data, count, ISOTOK_UNIGRAM,
+                          ISOTOK_WORDPIECE);
     case ISOTOK_FIELD_PARITY:
         return set_scalar(work, &spec->parity, field, data, count, ISOTOK_PARITY_SENTENCEPIECE,
                           ISOTOK_PARITY_DISTILLED);
@@ -39,6 +40,9 @@ static isotok_status set_number(isotok__work *work, isotok__spec *spec, uint32_t
     case ISOTOK_FIELD_BYTE_LEVEL:
         return set_scalar(work, &spec->byte_level, field, data, count, 0,
                           ISOTOK_BYTE_LEVEL_MERGES | ISOTOK_BYTE_LEVEL_WHOLE);
+    case ISOTOK_FIELD_PRETOKENS:
+        spec->pretokens = 1;
+        return set_scalar(work, &spec->unk_id, field, data, count, 0, ISOTOK_NO_TOKEN);
     case ISOTOK_FIELD_BYTE_FALLBACK:
         return set_scalar(work, &spec->byte_fallback, field, data, count, 0, 1);
     default: return fail_field(work, field);
@@ -56,6 +60,7 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_BOS_PIECE: return &spec->bos_piece;
     case ISOTOK_FIELD_EOS_PIECE: return &spec->eos_piece;
     case ISOTOK_FIELD_PAD_PIECE: return &spec->pad_piece;
+    case ISOTOK_FIELD_EXACT_SCORES: return &spec->exact_scores;
     case ISOTOK_FIELD_PRETOK_HEADER: return &spec->pretok_header;
     case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
     case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
@@ -78,6 +83,11 @@ isotok_status isotok__arrays_set(isotok__work *work, isotok__arrays *arrays, iso
     }
     if (count > ISOTOK__MAX_SOURCE) {
         return fail_field(work, field);
+    }
+    if (field == ISOTOK_FIELD_CONTINUATION && count >= 4) {
+        spec->max_characters = isotok__load_u32((const uint8_t *)data);
+        spec->prefix = (isotok__span){(const uint8_t *)data + 4, count - 4};
+        return ISOTOK_OK;
     }
     if (bytes != NULL) {
         *bytes = (isotok__span){(const uint8_t *)data, count};
@@ -159,6 +169,7 @@ isotok_status isotok__arrays_finish(isotok__work *work, const isotok__arrays *ar
 static uint32_t element_size(uint32_t field)
 {
     switch (field) {
+    case ISOTOK_FIELD_EXACT_SCORES: return 8;
     case ISOTOK_FIELD_PIECE_SIZES:
     case ISOTOK_FIELD_PRETOK_TABLES: return 2;
     case ISOTOK_FIELD_SCORES:
@@ -168,6 +179,7 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_DENORMALIZER_FLAGS:
     case ISOTOK_FIELD_BYTE_FALLBACK:
     case ISOTOK_FIELD_BYTE_LEVEL:
+    case ISOTOK_FIELD_PRETOKENS:
     case ISOTOK_FIELD_PRETOK_HEADER:
     case ISOTOK_FIELD_ADDED_TOKENS:
     case ISOTOK_FIELD_WORD_RANGES:

@@ -116,7 +116,11 @@ static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t 
         status = read_scalar(b, ISOTOK__FIELD_PAD_ID, &spec->pad_id);
     }
     spec->ids_given = true;
+    if (status == ISOTOK_OK && (features & ISOTOK__FEATURE_BIT(PRETOKENS))) {
+        status = read_scalar(b, ISOTOK__FIELD_UNK_ID, &spec->unk_id);
+    }
     spec->byte_fallback = (features & ISOTOK__FEATURE_BIT(BYTE_FALLBACK)) != 0;
+    spec->pretokens = (features & ISOTOK__FEATURE_BIT(PRETOKENS)) != 0;
     if (features & ISOTOK__FEATURE_BIT(BYTE_LEVEL)) {
         spec->byte_level = ISOTOK_BYTE_LEVEL_MERGES;
     }
@@ -230,7 +234,7 @@ static isotok_status check_no_operation(const buffer *b, uint32_t field)
     return status;
 }
 
-/* The pre-tokenizer of a byte-level model. */
+/* The pre-tokenizer. */
 static isotok_status take_pretokenizer(const buffer *b, isotok__spec *spec)
 {
     const uint32_t fields[3] = {ISOTOK__FIELD_PRETOK_HEADER, ISOTOK__FIELD_PRETOK_TABLES,
@@ -282,6 +286,24 @@ static isotok_status take_added(const buffer *b, isotok__spec *spec)
     return status;
 }
 
+/* What models of pre-tokens have: the last of the exact scores is found again. */
+static isotok_status take_pretokens(const buffer *b, isotok__spec *spec)
+{
+    isotok__fb_vector list;
+    isotok_status status = read_vector(b, ISOTOK__FIELD_WORD_RULES, &list);
+    if (status == ISOTOK_OK && list.count >= 12) {
+        spec->max_characters = isotok__load_u32(list.data + 8);
+        spec->prefix = (isotok__span){list.data + 12, list.count - 12};
+    }
+    if (status == ISOTOK_OK) {
+        status = read_vector(b, ISOTOK__FIELD_EXACT_SCORES, &list);
+    }
+    if (status == ISOTOK_OK && list.count != 0) {
+        spec->exact_scores = (isotok__span){list.data, list.count - 1};
+    }
+    return status;
+}
+
 static isotok_status take_splits(const buffer *b, isotok__spec *spec, uint64_t features)
 {
     isotok__fb_vector counts;
@@ -301,7 +323,7 @@ static isotok_status take_splits(const buffer *b, isotok__spec *spec, uint64_t f
                                (isotok__span){splits.data, splits.count}, compact);
 }
 
-static isotok_status take_operations(const buffer *b, isotok__spec *spec)
+static isotok_status take_operations(const buffer *b, isotok__spec *spec, bool pretokenizer)
 {
     isotok__fb_vector normalizer;
     isotok__fb_vector decoder;
@@ -332,8 +354,8 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec)
             take_operation(b, ISOTOK__FIELD_DECODER, &decoder, 1, 2, &spec->denormalizer_flags);
     }
     if (status == ISOTOK_OK) {
-        status = spec->byte_level ? take_pretokenizer(b, spec)
-                                  : check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
+        status = pretokenizer ? take_pretokenizer(b, spec)
+                              : check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
     }
     return status == ISOTOK_OK ? take_added(b, spec) : status;
 }
@@ -342,6 +364,7 @@ isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok
 {
     buffer b = {0};
     isotok__fb_vector surface;
+    bool pretokenizer = false;
     isotok_status status = check_header(work, source);
     b.work = work;
     if (status == ISOTOK_OK) {
@@ -349,6 +372,7 @@ isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok
     }
     if (status == ISOTOK_OK) {
         uint64_t features = isotok__load_u64(source.data + ISOTOK__HEADER_FEATURES);
+        pretokenizer = (features & ISOTOK__FEATURE_BIT(PRETOKENIZER)) != 0;
         b.packed = (features & ISOTOK__FEATURE_BIT(PACKED)) != 0;
         spec->parity = isotok__load_u32(source.data + ISOTOK__HEADER_PARITY);
         status = take_scalars(&b, spec, features);
@@ -368,7 +392,10 @@ isotok_status isotok__read_packed(isotok__work *work, isotok__spec *spec, isotok
                                &spec->denormalizer_charsmap);
     }
     if (status == ISOTOK_OK) {
-        status = take_operations(&b, spec);
+        status = take_operations(&b, spec, pretokenizer);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_pretokens(&b, spec);
     }
     if (status == ISOTOK_OK) {
         status = read_vector(&b, ISOTOK__FIELD_UNK_SURFACE, &surface);

@@ -197,7 +197,8 @@ static isotok_status check_byte_level(isotok__work *work, const isotok__spec *sp
     uint8_t byte_found[256] = {0};
     if (spec->algorithm != ISOTOK_BPE || spec->byte_fallback || spec->is_0_2_1 ||
         spec->charsmap.size != 0 || spec->denormalizer_charsmap.size != 0) {
-        return isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD, 16, 0);
+        return isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD,
+                                  ISOTOK_FIELD_BYTE_LEVEL, 0);
     }
     for (uint32_t id = 0; id < spec->vocab_size; id++) {
         isotok__span piece = isotok__piece(spec, id);
@@ -241,10 +242,78 @@ static isotok_status check_added(isotok__work *work, const isotok__spec *spec)
                                    ISOTOK_FIELD_ADDED_TOKENS, 0);
 }
 
+static isotok_status fail_field(isotok__work *work, uint32_t field)
+{
+    return isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD, field, 0);
+}
+
+/* The fields that only models of pre-tokens have. */
+static isotok_status check_pretoken_fields(isotok__work *work, const isotok__spec *spec)
+{
+    bool unigram = spec->algorithm == ISOTOK_UNIGRAM;
+    if (spec->algorithm == ISOTOK_BPE || spec->algorithm == ISOTOK_CHAR || spec->is_0_2_1 ||
+        (spec->byte_fallback && !unigram)) {
+        return fail_field(work, ISOTOK_FIELD_PRETOKENS);
+    }
+    if (spec->exact_scores.size != (unigram && spec->exact_scores.size ? spec->vocab_size : 0)) {
+        return fail_field(work, ISOTOK_FIELD_EXACT_SCORES);
+    }
+    if (spec->prefix.size > (spec->algorithm == ISOTOK_WORDPIECE ? ISOTOK__MAX_PIECE : 0)) {
+        return fail_field(work, ISOTOK_FIELD_CONTINUATION);
+    }
+    return ISOTOK_OK;
+}
+
+/* Pieces of tokenizers: any text, and only ids that stand for nothing have none. */
+static isotok_status check_pretokens(isotok__work *work, const isotok__spec *spec)
+{
+    bool usable = false;
+    isotok_status status = check_pretoken_fields(work, spec);
+    for (uint32_t id = 0; status == ISOTOK_OK && id < spec->vocab_size; id++) {
+        isotok__span piece = isotok__piece(spec, id);
+        uint8_t type = spec->types[id];
+        bool matched = isotok__is_matched(spec, id);
+        usable |= matched;
+        if (type < ISOTOK_NORMAL || type > ISOTOK_BYTE || type == ISOTOK_USER_DEFINED) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
+        }
+        if (piece.size == 0 && type != ISOTOK_UNUSED) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_EMPTY, id);
+        }
+        if (piece.size > ISOTOK__MAX_PIECE) {
+            return fail_piece(work, spec, ISOTOK_WHAT_PIECE_LONG, id);
+        }
+        if (spec->scores[id] > ISOTOK__MAX_FLOAT || spec->scores[id] != spec->scores[id]) {
+            return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
+        }
+        if (!matched && type != ISOTOK_UNUSED && type != ISOTOK_CONTROL) {
+            return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
+        }
+        if (type == ISOTOK_UNKNOWN && id != spec->unk_id) {
+            return fail_piece(work, spec, ISOTOK_WHAT_UNK_TWICE, id);
+        }
+        if (type == ISOTOK_BYTE && (!spec->byte_fallback || isotok__byte_of_piece(piece) < 0)) {
+            return fail_piece(work, spec, ISOTOK_WHAT_BYTE_SPELLING, id);
+        }
+    }
+    if (status == ISOTOK_OK && spec->unk_id != ISOTOK_NO_TOKEN &&
+        (spec->unk_id >= spec->vocab_size || !isotok__is_matched(spec, spec->unk_id))) {
+        return fail_field(work, ISOTOK_FIELD_PRETOKENS);
+    }
+    if (status == ISOTOK_OK && !usable) {
+        return isotok__build_fail(work, ISOTOK_E_CORRUPT, ISOTOK_WHAT_NO_USABLE_PIECE,
+                                  ISOTOK__NO_INDEX, 0);
+    }
+    return status;
+}
+
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
 {
     if (check_added(work, spec) != ISOTOK_OK) {
         return work->error.status;
+    }
+    if (spec->pretokens) {
+        return check_pretokens(work, spec);
     }
     if (spec->byte_level) {
         isotok_status bytes = check_byte_level(work, spec);

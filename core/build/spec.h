@@ -11,6 +11,7 @@
 #define ISOTOK__MAX_EXPANSION 4096u
 #define ISOTOK__MAX_SPLITS (1u << 22)
 #define ISOTOK__SPLIT_LEFT 0x3FFu /* of an entry of merge_splits; the rest is the rank */
+#define ISOTOK__MAX_FLOAT 3.40282346638528859812e+38f
 
 /* Flags of a normalizer operation (FORMAT.md section 7). */
 enum {
@@ -42,7 +43,11 @@ typedef struct isotok__spec {
     bool ids_given;                          /* bos_id, eos_id, pad_id came with the source */
     bool is_0_2_1;                           /* ids and texts as sentencepiece up to 0.2.1 */
     uint32_t byte_level;                     /* ISOTOK_BYTE_LEVEL_…, 0: not */
-    isotok__span pretok_header;              /* uint32, of a byte-level model */
+    uint32_t pretokens;                      /* 1: WORD, WORDPIECE or UNIGRAM by pre-tokens */
+    isotok__span exact_scores;               /* double, of such a UNIGRAM; size counts elements */
+    uint32_t max_characters;                 /* of WORDPIECE: of the longest word … */
+    isotok__span prefix;                     /* … and the prefix of pieces behind the first */
+    isotok__span pretok_header;              /* uint32 */
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;
     isotok__span added;          /* uint32 pairs; size: of numbers */
@@ -109,7 +114,7 @@ static inline bool isotok__is_added(const isotok__spec *spec, uint32_t id, uint3
         *out_flags = 0;
     }
     if (high == 0) {
-        return spec->byte_level != 0 && spec->types[id] == ISOTOK_CONTROL;
+        return (spec->byte_level || spec->pretokens) && spec->types[id] == ISOTOK_CONTROL;
     }
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -132,6 +137,9 @@ static inline bool isotok__is_added(const isotok__spec *spec, uint32_t id, uint3
 static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
 {
     uint8_t type = spec->types[id];
+    if (spec->pretokens) {
+        return type != ISOTOK_UNUSED && spec->scores[id] >= -ISOTOK__MAX_FLOAT;
+    }
     if (spec->byte_level || spec->added.size != 0) {
         return type == ISOTOK_NORMAL;
     }
@@ -141,6 +149,12 @@ static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
         return !isotok__is_nul_piece(isotok__piece(spec, id));
     }
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED;
+}
+
+/* Whether text is segmented by pre-tokens: then nothing is known of where else it may be cut. */
+static inline bool isotok__by_pretokens(const isotok__spec *spec)
+{
+    return spec->pretokens || spec->byte_level || spec->pretok_header.size != 0;
 }
 
 /* The defaults of a ModelProto. */

@@ -56,6 +56,44 @@ static bool is_wide(const isotok__plan *plan, const uint32_t *values, bool is_0_
     return wide;
 }
 
+static double exact_score(const isotok__spec *spec, uint32_t id)
+{
+    double score = (double)spec->scores[id];
+    if (spec->exact_scores.size != 0) {
+        memcpy(&score, spec->exact_scores.data + 8 * (size_t)id, 8);
+    }
+    return score;
+}
+
+/* Unigram of pre-tokens: the scores as they are, and the lowest of them, those of pieces that
+ * are in no text included. */
+static void make_exact(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,
+                       uint32_t *values)
+{
+    double lowest = (double)ISOTOK__MAX_FLOAT;
+    size_t v = spec->vocab_size;
+    bool none = true;
+    for (uint32_t i = 0; i < plan->keys.count; i++) {
+        values[i] = float_bits(spec->scores[plan->key_ids[i]]);
+    }
+    for (uint32_t id = 0; id < v; id++) {
+        if (spec->scores[id] >= -ISOTOK__MAX_FLOAT) {
+            double score = exact_score(spec, id);
+            lowest = none || score < lowest ? score : lowest;
+            none = false;
+        }
+    }
+    if (spec->exact_scores.size == 0) {
+        plan->unk_score = (float)lowest;
+        return;
+    }
+    plan->exact_scores = ISOTOK__KEEP(work, uint64_t, v + 1);
+    if (plan->exact_scores != NULL) {
+        memcpy(plan->exact_scores, spec->exact_scores.data, 8 * v);
+        memcpy(plan->exact_scores + v, &lowest, 8);
+    }
+}
+
 static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t *values)
 {
     float largest = largest_score(spec);
@@ -64,6 +102,33 @@ static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t 
     }
     plan->unk_score = unknown_score(spec);
     plan->features |= is_wide(plan, values, spec->is_0_2_1) ? ISOTOK__FEATURE_BIT(WIDE) : 0;
+}
+
+/* ---- Slots ----------------------------------------------------------------------- */
+
+/* Slot of the node that the text leads to, 0xFFFFFF if there is none. */
+static uint32_t slot_of(const isotok__plan *plan, isotok__span text)
+{
+    uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text.data, text.size);
+    return slot != ISOTOK_NO_SLOT || text.size == 0 ? slot : 0xFFFFFF;
+}
+
+static isotok_status make_word_rules(isotok__work *work, const isotok__spec *spec,
+                                     isotok__plan *plan)
+{
+    uint32_t rules[3] = {0xFFFFFF, slot_of(plan, spec->prefix), spec->max_characters};
+    plan->word_rules = ISOTOK__KEEP(work, uint8_t, sizeof rules + spec->prefix.size);
+    if (plan->word_rules == NULL) {
+        return work->error.status;
+    }
+    if (spec->unk_id != ISOTOK_NO_TOKEN) {
+        rules[0] = slot_of(plan, isotok__piece(spec, spec->unk_id));
+    }
+    memcpy(plan->word_rules, rules, sizeof rules);
+    if (spec->prefix.size != 0) {
+        memcpy(plan->word_rules + sizeof rules, spec->prefix.data, spec->prefix.size);
+    }
+    return ISOTOK_OK;
 }
 
 /* ---- Bpe: ranks ------------------------------------------------------------------ */
@@ -197,7 +262,12 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
     memset(values, 0, plan->keys.count * sizeof *values);
     if (spec->algorithm == ISOTOK_UNIGRAM) {
         none = ISOTOK__MINUS_INFINITY;
-        make_weights(spec, plan, values);
+        if (spec->pretokens) {
+            make_exact(work, spec, plan, values);
+            status = work->error.status;
+        } else {
+            make_weights(spec, plan, values);
+        }
     } else if (spec->merge_counts.size != 0) {
         status = isotok__plan_splits(work, spec, plan, values);
     } else if (spec->algorithm == ISOTOK_BPE) {
@@ -213,6 +283,9 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK) {
         fill(plan, values, none);
         status = check_others(work, spec, plan);
+    }
+    if (status == ISOTOK_OK && spec->pretokens) {
+        status = make_word_rules(work, spec, plan);
     }
     isotok__temp_end(work, mark);
     return status;

@@ -21,7 +21,7 @@ static void operation_sections(const isotok__spec *spec, const isotok__plan *pla
     vector(s, ISOTOK__FIELD_NORMALIZER, &plan->operations[0], 1);
     vector(s, ISOTOK__FIELD_DECODER, &plan->operations[1],
            plan->denormalizer.units != NULL ? 2 : 1);
-    if (spec->byte_level) {
+    if (spec->pretok_header.size != 0) {
         vector(s, ISOTOK__FIELD_PRETOKENIZER, &plan->operations[3], 1);
         vector(s, ISOTOK__FIELD_PRETOK_HEADER, spec->pretok_header.data, spec->pretok_header.size);
         vector(s, ISOTOK__FIELD_PRETOK_TABLES, spec->pretok_tables.data, spec->pretok_tables.size);
@@ -55,6 +55,10 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
            plan->denormalizer.unit_count);
     vector(s, ISOTOK__FIELD_DENORMALIZER_TEXT, plan->denormalizer.text.data,
            plan->denormalizer.text.size);
+    vector(s, ISOTOK__FIELD_EXACT_SCORES, plan->exact_scores,
+           plan->exact_scores != NULL ? (size_t)v + 1 : 0);
+    vector(s, ISOTOK__FIELD_WORD_RULES, plan->word_rules,
+           plan->word_rules != NULL ? 12 + spec->prefix.size : 0);
     vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
     vector(s, ISOTOK__FIELD_TEMPLATE_OPS, plan->template_ops, plan->template_count);
     vector(s, ISOTOK__FIELD_ADDED_TOKENS, spec->added.data, spec->added.size);

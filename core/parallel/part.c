@@ -7,6 +7,7 @@
 #include "bpe.h"
 #include "cuts.h"
 #include "options.h"
+#include "pretokens.h"
 #include "unigram.h"
 #include "words.h"
 
@@ -75,7 +76,7 @@ static isotok_status segment(isotok_session *s, struct isotok_part *part, uint32
         break;
     case ISOTOK_BPE:
         if (s->cache.entries != NULL)
-            isotok__bpe_cached(model, s->window.text, size, &s->bpe, &s->cache, &s->tokens);
+            isotok__bpe_cached(s, size);
         else
             isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
         break;
@@ -146,6 +147,8 @@ isotok_status isotok_part_encode(isotok_session *s, const uint8_t *text, size_t 
         (end != size && size - end < s->model->normalizer.max_key_bytes))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, end, 0);
     *out_part = NULL;
+    if (s->model->pretokens) /* isotok_part_cut never cuts their texts */
+        return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, 0, 0, 0);
     status = begin_part(s, begin, error);
     if (status != ISOTOK_OK) return status;
     part = (struct isotok_part *)calloc(1, sizeof *part);

@@ -227,12 +227,13 @@ static void set_derived(struct isotok_model *model)
                          : 1;
     uint32_t longest = 3, i;
     model->space_size = model->features & ISOTOK_FEATURE(COMPACT_SPACE) ? 1 : 3;
-    model->wide = b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
-                  (model->features & ISOTOK_FEATURE(WIDE)) != 0;
+    model->wide = !(model->features & ISOTOK_FEATURE(PRETOKENS)) &&
+                  (b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
+                   (model->features & ISOTOK_FEATURE(WIDE)) != 0);
     model->is_0_2_1 = (model->features & ISOTOK_FEATURE(SENTENCEPIECE_0_2_1)) != 0;
     /* pre-tokens are found in order, from the front */
-    model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 ||
-                        model->pretokenizer.count != 0;
+    model->whole_text =
+        (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 || model->pretokens != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
     set_special(model);
     if (b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES)
@@ -264,6 +265,9 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
             isotok__load_u64(data + ISOTOK__HEADER_CHECKSUM))
         return corrupt(error, ISOTOK_WHAT_CHECKSUM, 0, ISOTOK__HEADER_CHECKSUM);
     if ((status = read_fields(data, size, &model->blob, error)) != ISOTOK_OK) return status;
+    model->pretokens =
+        (model->features & (ISOTOK_FEATURE(PRETOKENIZER) | ISOTOK_FEATURE(PRETOKENS) |
+                            ISOTOK_FEATURE(BYTE_LEVEL))) != 0;
     if ((status = isotok__check_shape(model, data, error)) != ISOTOK_OK) return status;
     if (model->features & ISOTOK_FEATURE(PRETOKENIZER)) {
         const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(&model->blob);

@@ -57,6 +57,7 @@ enum {
 #define ISOTOK_MAX_SLOTS 0xFFFF00u /* so that 0xFFFFFF can mean "unknown" in 24 bits */
 #define ISOTOK_UNK_SLOT 0xFFFFFFu
 #define ISOTOK_SKIP_SLOT 0xFFFFFEu /* text in no pre-token */
+#define ISOTOK_JOIN_SLOT 0xFFFFFDu /* text that belongs to the next token */
 
 /* What a normalizer works with: the model's own, or its denormalizer. */
 struct isotok__rules {
@@ -89,11 +90,25 @@ struct isotok_model {
     uint32_t special_flags;    /* ISOTOK__ADDED_… of any special token */
     uint64_t special_first[4]; /* bytes that begin one */
     uint32_t byte_level;     /* bpe over bytes, decoded as they are */
+    uint32_t pretokens;      /* segmented by pre-tokens; without a pre-tokenizer a text is one */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
     uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
     uint32_t longest_output; /* of one normalizer step, internal bytes */
 };
+
+/* What a model of pre-tokens keeps in front of `word_rules`. */
+enum {
+    ISOTOK__RULE_UNK,          /* slot of the piece unk_id, or ISOTOK_UNK_SLOT */
+    ISOTOK__RULE_CONTINUATION, /* wordpiece: slot of the prefix, or ISOTOK_UNK_SLOT */
+    ISOTOK__RULE_CHARACTERS,   /* wordpiece: of the longest word */
+    ISOTOK__RULES
+};
+
+ISOTOK_INLINE uint32_t isotok__word_rule(const struct isotok_model *model, uint32_t rule)
+{
+    return isotok__load_u32(model->blob.word_rules + 4 * rule);
+}
 
 ISOTOK_INLINE struct isotok__pretok_arrays isotok__pretok_arrays(const struct isotok__blob *b)
 {

@@ -29,21 +29,26 @@ static bool feature(const struct check *c, uint64_t bit)
 static isotok_status check_scalars(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
-    uint64_t algorithms =
+    const uint64_t algorithms =
         ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR);
+    const bool pretokens = feature(c, ISOTOK_FEATURE(PRETOKENS));
     const uint32_t ids[] = {b->unk_id, b->bos_id, b->eos_id, b->pad_id};
     uint32_t i;
-    if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_CHAR)
+    if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_WORDPIECE)
         return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0,
                             0);
-    if ((c->model->features & algorithms) != (uint64_t)1 << (b->algorithm - 1))
+    /* wordpiece has the feature `word`; word, wordpiece and unigram are odd */
+    if ((c->model->features & algorithms) != (0x48421u >> 4 * (b->algorithm - 1) & 15u) ||
+        (pretokens ? (b->algorithm & 1u) == 0
+                   : b->algorithm == ISOTOK_WORDPIECE ||
+                         (c->model->pretokens && b->algorithm != ISOTOK_BPE)))
         return fail_at(c, ISOTOK_WHAT_ALGORITHM, b->algorithm, NULL);
     if (b->vocab_size == 0 || b->vocab_size > 0x1000000u)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_VOCAB_SIZE, NULL);
     for (i = 0; i < 4; i++)
         if (ids[i] != ISOTOK_NO_TOKEN && ids[i] >= b->vocab_size)
             return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID + i, NULL);
-    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL &&
+    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL && !pretokens &&
         !feature(c, ISOTOK_FEATURE(BYTE_LEVEL)))
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID, NULL);
     if (b->max_piece_bytes == 0 || b->max_piece_bytes >= ISOTOK_MAX_PIECE)
@@ -93,7 +98,7 @@ static isotok_status check_lengths(const struct check *c)
         {ISOTOK__FIELD_TRIE_IDS, b->trie_ids_count == b->trie_count},
         {ISOTOK__FIELD_BYTE_IDS,
          b->byte_ids_count == (feature(c, ISOTOK_FEATURE(BYTE_FALLBACK)) ? 256u : 0u)},
-        {ISOTOK__FIELD_PAIR_SET, pretokenizer
+        {ISOTOK__FIELD_PAIR_SET, c->model->pretokens
                                      ? b->pair_set == NULL
                                      : b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
                                            (pair_words & (pair_words - 1)) == 0 &&
@@ -120,6 +125,10 @@ static isotok_status check_lengths(const struct check *c)
     uint32_t i;
     for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (!rules[i].ok) return fail_at(c, ISOTOK_WHAT_SECTION, rules[i].field, NULL);
+    if (b->exact_scores != NULL && b->exact_scores_count != b->vocab_size + 1)
+        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_EXACT_SCORES, NULL);
+    if (feature(c, ISOTOK_FEATURE(PRETOKENS)) && b->word_rules_count < 4 * ISOTOK__RULES)
+        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RULES, NULL);
     return ISOTOK_OK;
 }
 
@@ -153,12 +162,12 @@ static isotok_status check_operations(const struct check *c)
          (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
          b->normalizer[0].section == (charsmap ? 1u : 0u) && b->normalizer[0].argument == 0;
     /* byte-level models have nothing of what belongs to SentencePiece's */
-    ok = ok && bytes == pretokenizer &&
+    ok = ok &&
          (!bytes || (b->algorithm == ISOTOK_BPE && b->normalizer[0].flags == 0 && !denormalizer &&
-                     !charsmap && b->user_trie == NULL && b->byte_ids == NULL &&
-                     b->pretokenizer[0].kind == ISOTOK_OP_PRETOKENIZE &&
-                     b->pretokenizer[0].flags == 0 && b->pretokenizer[0].section == 1 &&
-                     b->pretokenizer[0].argument == 0));
+                     !charsmap && b->user_trie == NULL && b->byte_ids == NULL));
+    if (ok && pretokenizer)
+        ok = b->pretokenizer[0].kind == ISOTOK_OP_PRETOKENIZE && b->pretokenizer[0].flags == 0 &&
+             b->pretokenizer[0].section == 1 && b->pretokenizer[0].argument == 0;
     ok = ok && b->decoder[0].section == 0 && b->decoder[0].kind <= ISOTOK_OP_DECODE_PIECES &&
          b->decoder[0].kind != ISOTOK_OP_DENORMALIZE &&
          bytes == (b->decoder[0].kind == ISOTOK_OP_DECODE_BYTES) &&
@@ -205,7 +214,8 @@ static isotok_status check_byte_ids(const struct check *c)
     for (i = 0; i < c->b->byte_ids_count; i++) {
         uint32_t id = c->b->byte_ids[i];
         const uint8_t *text;
-        if (id >= c->b->vocab_size || c->b->types[id] != ISOTOK_BYTE)
+        if (id == ISOTOK_NO_TOKEN && c->model->pretokens) continue;
+        if (id >= c->b->vocab_size || (c->b->types[id] != ISOTOK_BYTE && !c->model->pretokens))
             return fail_at(c, ISOTOK_WHAT_BYTE_IDS, i, c->b->byte_ids + i);
         text = isotok__piece_text(c->model, id, &size);
         if (size != 6 || text[3] != (uint8_t)hex[i >> 4] || text[4] != (uint8_t)hex[i & 15])
@@ -229,7 +239,7 @@ static isotok_status check_trie(const struct check *c)
     if (b->algorithm == ISOTOK_UNIGRAM) {
         /* |weight| <= 1e30, so that sums stay finite; `wide` models take any finite weight */
         none = ISOTOK_VALUE_NONE_SCORE;
-        limit = feature(c, ISOTOK_FEATURE(WIDE)) ? 0x7F7FFFFFu : 0x7149F2CAu;
+        limit = c->model->pretokens || feature(c, ISOTOK_FEATURE(WIDE)) ? 0x7F7FFFFFu : 0x7149F2CAu;
     }
     for (i = 0; i < b->trie_count; i++) bad |= (uint32_t)((b->trie[i].link >> 8) >= b->trie_count);
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
@@ -267,20 +277,36 @@ static isotok_status check_ids_trie(const struct check *c, const struct isotok__
     return bad ? fail_at(c, ISOTOK_WHAT_TRIE, 0, trie) : ISOTOK_OK;
 }
 
-/* The automaton; and each byte is a piece: then no text has an unknown token. */
+/* The automaton; and if symbols are bytes, each is a piece: no text has an unknown token. */
 static isotok_status check_pretokenizer(const struct check *c)
 {
     const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(c->b);
     uint32_t byte, slot;
-    if (!feature(c, ISOTOK_FEATURE(PRETOKENIZER))) return ISOTOK_OK;
-    if (!isotok__pretok_check(&arrays))
+    if (feature(c, ISOTOK_FEATURE(PRETOKENIZER)) && !isotok__pretok_check(&arrays))
         return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_TABLES, c->b->pretok_tables);
+    if (!feature(c, ISOTOK_FEATURE(BYTE_LEVEL))) return ISOTOK_OK;
     for (byte = 0; byte < 256; byte++) {
         slot = isotok__trie_step(c->b->trie, 0, (uint8_t)byte);
         if (slot == ISOTOK_NO_SLOT || c->b->trie_ids[slot] == ISOTOK_NO_TOKEN)
             return fail_at(c, ISOTOK_WHAT_BYTE_IDS, byte, c->b->trie);
     }
     return ISOTOK_OK;
+}
+
+/* Slots are in the trie or ISOTOK_UNK_SLOT, which is in none. */
+static isotok_status check_pretokens(const struct check *c)
+{
+    const struct isotok__blob *b = c->b;
+    uint32_t rule, slot, last = ISOTOK_NO_TOKEN;
+    if (!feature(c, ISOTOK_FEATURE(PRETOKENS))) return ISOTOK_OK;
+    for (rule = ISOTOK__RULE_CONTINUATION + 1; rule-- > 0;) {
+        slot = isotok__word_rule(c->model, rule);
+        last = 0;
+        if (slot == ISOTOK_UNK_SLOT) continue;
+        if (slot >= b->trie_count) return fail_at(c, ISOTOK_WHAT_TRIE_ID, rule, b->word_rules);
+        last = b->trie_ids[slot];
+    }
+    return last == ISOTOK_NO_TOKEN ? fail_at(c, ISOTOK_WHAT_TRIE_ID, 0, b->word_rules) : ISOTOK_OK;
 }
 
 static isotok_status check_other_ids(const struct check *c)
@@ -355,6 +381,7 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
         return fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RANGES, b->word_ranges);
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);
     if (status == ISOTOK_OK) status = check_pretokenizer(&c);
+    if (status == ISOTOK_OK) status = check_pretokens(&c);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;
     status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,

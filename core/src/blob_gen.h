@@ -42,6 +42,7 @@ enum {
     X(SPECIAL_TOKENS, 15, "special_tokens") \
     X(WHOLE_PIECES, 16, "whole_pieces") \
     X(MERGE_LIST, 19, "merge_list") \
+    X(PRETOKENS, 21, "pretokens") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -63,9 +64,10 @@ enum {
     ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
     ISOTOK__FEATURE_MERGE_LIST = 19,
+    ISOTOK__FEATURE_PRETOKENS = 21,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000009FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000029FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -129,8 +131,8 @@ struct isotok__blob {
     const uint32_t *unused_37;
     const uint32_t *merge_splits;
     const uint8_t *merge_counts;
-    const uint32_t *unused_40;
-    const uint32_t *unused_41;
+    const uint64_t *exact_scores;
+    const uint8_t *word_rules;
     const uint32_t *word_ranges;
     const uint8_t *decoder_prefix;
     const uint32_t *added_tokens;
@@ -164,8 +166,8 @@ struct isotok__blob {
     uint32_t unused_37_count;
     uint32_t merge_splits_count;
     uint32_t merge_counts_count;
-    uint32_t unused_40_count;
-    uint32_t unused_41_count;
+    uint32_t exact_scores_count;
+    uint32_t word_rules_count;
     uint32_t word_ranges_count;
     uint32_t decoder_prefix_count;
     uint32_t added_tokens_count;
@@ -213,8 +215,8 @@ enum {
     ISOTOK__FIELD_UNUSED_37 = 37,
     ISOTOK__FIELD_MERGE_SPLITS = 38,
     ISOTOK__FIELD_MERGE_COUNTS = 39,
-    ISOTOK__FIELD_UNUSED_40 = 40,
-    ISOTOK__FIELD_UNUSED_41 = 41,
+    ISOTOK__FIELD_EXACT_SCORES = 40,
+    ISOTOK__FIELD_WORD_RULES = 41,
     ISOTOK__FIELD_WORD_RANGES = 42,
     ISOTOK__FIELD_DECODER_PREFIX = 43,
     ISOTOK__FIELD_ADDED_TOKENS = 44
@@ -279,8 +281,8 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(unused_37, 37, 4),
     ISOTOK__VECTOR(merge_splits, 38, 4),
     ISOTOK__VECTOR(merge_counts, 39, 1),
-    ISOTOK__VECTOR(unused_40, 40, 4),
-    ISOTOK__VECTOR(unused_41, 41, 4),
+    ISOTOK__VECTOR(exact_scores, 40, 8),
+    ISOTOK__VECTOR(word_rules, 41, 1),
     ISOTOK__VECTOR(word_ranges, 42, 4),
     ISOTOK__VECTOR(decoder_prefix, 43, 1),
     ISOTOK__VECTOR(added_tokens, 44, 4),
@@ -331,8 +333,8 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "unused_37",
     "merge_splits",
     "merge_counts",
-    "unused_40",
-    "unused_41",
+    "exact_scores",
+    "word_rules",
     "word_ranges",
     "decoder_prefix",
     "added_tokens",

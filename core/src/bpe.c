@@ -12,7 +12,7 @@
 #include "bpe.h"
 
 #include "bpe_long.h"
-#include "chunk.h"
+#include "cuts.h"
 #include "special.h"
 #include "trie.h"
 #include "utf8.h"
@@ -161,10 +161,8 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
     return p;
 }
 
-/* One chunk: its end. */
-static ISOTOK_NOINLINE uint32_t segment_first(const isotok_model *model, const uint8_t *text,
-                                              uint32_t size, struct isotok__bpe_work *work,
-                                              struct isotok__tokens *tokens)
+uint32_t isotok__bpe_first(const isotok_model *model, const uint8_t *text, uint32_t size,
+                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     uint32_t slot, n = walk_chunk(model, text, size, &slot);
     /* the length is checked because a trie may loop, whatever it spells */
@@ -176,11 +174,11 @@ static ISOTOK_NOINLINE uint32_t segment_first(const isotok_model *model, const u
     return n;
 }
 
-static void segment_chunks(const isotok_model *model, const uint8_t *text, uint32_t size,
-                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
+void isotok__bpe_chunks(const isotok_model *model, const uint8_t *text, uint32_t size,
+                        struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     uint32_t p = 0;
-    while (p < size) p += segment_first(model, text + p, size - p, work, tokens);
+    while (p < size) p += isotok__bpe_first(model, text + p, size - p, work, tokens);
 }
 
 void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
@@ -194,13 +192,11 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
         segment_chunk(model, text, size, work, tokens);
         return;
     }
-    segment_chunks(model, text, size, work, tokens);
+    isotok__bpe_chunks(model, text, size, work, tokens);
 }
 
-/* A pre-token: a piece as a whole, or merged from bytes. */
-static ISOTOK_NOINLINE void segment_pretoken(const isotok_model *model, const uint8_t *text,
-                                             uint32_t size, struct isotok__bpe_work *work,
-                                             struct isotok__tokens *tokens)
+void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
+                          struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     if (size <= model->blob.max_piece_bytes && work->dropout.alpha == 0.0) {
         const uint32_t slot = isotok__trie_walk(model->blob.trie, 0, text, size);
@@ -213,134 +209,4 @@ static ISOTOK_NOINLINE void segment_pretoken(const isotok_model *model, const ui
         segment_plain(model, text, size, work, tokens);
     else
         isotok__bpe_long(model, text, size, false, work, tokens);
-}
-
-/* ---- With a token cache ------------------------------------------------------------ */
-
-static ISOTOK_NOINLINE void miss(const isotok_model *model, const uint8_t *text,
-                                 const struct isotok__cache_query *query, bool found,
-                                 struct isotok__bpe_work *work, struct isotok__tokens *tokens)
-{
-    const uint32_t before = tokens->count;
-    struct isotok__cache_entry entry;
-    if (model->byte_level)
-        segment_pretoken(model, text, query->size, work, tokens);
-    else
-        segment_chunks(model, text, query->size, work, tokens);
-    if (found || !isotok__cache_missed_before(&query->place)) return;
-    memset(&entry, 0, sizeof entry);
-    if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
-        entry.count = (uint8_t)(tokens->count - before);
-        memcpy(entry.tokens, tokens->slots + before, entry.count * sizeof(uint32_t));
-    }
-    entry.key = query->key;
-    entry.size = (uint8_t)query->size;
-    isotok__cache_put(query->place.set, &entry);
-}
-
-/* Answers the queries of text; the number of tokens is kept out of memory as long as the cache
- * answers. Returns the end of the last. */
-static uint32_t look_up(const isotok_model *model, const uint8_t *text,
-                        const struct isotok__cache_query *queries, uint32_t count,
-                        struct isotok__bpe_work *work, struct isotok__cache *cache,
-                        struct isotok__tokens *tokens)
-{
-    uint32_t *slots = tokens->slots + tokens->count;
-    uint32_t p = 0, hits = 0, i;
-    for (i = 0; i < count; i++) {
-        const uint32_t size = queries[i].size;
-        const struct isotok__cache_entry *entry =
-            isotok__cache_find(queries[i].place.set, &queries[i].key, size);
-        const bool answers = entry != NULL && entry->count != 0;
-        hits += answers;
-        if (ISOTOK_LIKELY(answers)) {
-            /* all, whatever the count: there is room (see session.c) */
-            memcpy(slots, entry->tokens, sizeof entry->tokens);
-            isotok__prefetch_ids(model, entry->tokens);
-            slots += entry->count;
-        } else {
-            tokens->count = (uint32_t)(slots - tokens->slots);
-            miss(model, text + p, &queries[i], entry != NULL, work, tokens);
-            slots = tokens->slots + tokens->count;
-        }
-        p += size;
-    }
-    tokens->count = (uint32_t)(slots - tokens->slots);
-    isotok__cache_count(cache, count, hits, p);
-    return p;
-}
-
-void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t size,
-                        struct isotok__bpe_work *work, struct isotok__cache *cache,
-                        struct isotok__tokens *tokens)
-{
-    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
-    uint32_t p = 0;
-    while (p < size) {
-        uint32_t count = 0;
-        if (ISOTOK_LIKELY(cache->bypass == 0))
-            count = isotok__first_queries(model, cache, text + p, size - p, queries);
-        p += look_up(model, text + p, queries, count, work, cache, tokens);
-        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
-            const uint32_t n = segment_first(model, text + p, size - p, work, tokens);
-            isotok__cache_passed(cache, n);
-            p += n;
-        }
-    }
-}
-
-/* Text that is in no pre-token: the tokens say only how long it is. */
-static void skip_text(uint32_t size, struct isotok__tokens *tokens)
-{
-    while (size > 0) {
-        const uint32_t part = size < 255 ? size : 255;
-        isotok__push_token(tokens, ISOTOK_SKIP_SLOT, part);
-        size -= part;
-    }
-}
-
-/* Pre-tokens from the first of `ends` on that are short enough for the cache. */
-static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_t *text,
-                                 uint32_t begin, const uint32_t *ends, uint32_t count,
-                                 struct isotok__cache_query *out)
-{
-    uint32_t i;
-    for (i = 0; i < count && i < ISOTOK__CACHE_BATCH; i++) {
-        const uint32_t size = ends[i] - begin; /* large if DROPPED */
-        if (size > ISOTOK__CACHE_KEY) break;
-        out[i].key = isotok__cache_key(text + begin, size);
-        out[i].place = isotok__cache_place(cache, &out[i].key);
-        out[i].size = size;
-        ISOTOK_PREFETCH(out[i].place.set);
-        begin = ends[i];
-    }
-    return i;
-}
-
-uint32_t isotok__bpe_pretokens(const isotok_model *model, const uint8_t *text, uint32_t begin,
-                               const uint32_t *ends, uint32_t count, struct isotok__bpe_work *work,
-                               struct isotok__cache *cache, struct isotok__tokens *tokens)
-{
-    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
-    uint32_t i = 0;
-    while (i < count) {
-        if (ISOTOK_LIKELY(cache != NULL && cache->bypass == 0)) {
-            const uint32_t n =
-                pretoken_queries(cache, text, begin, ends + i, count - i, queries);
-            begin += look_up(model, text + begin, queries, n, work, cache, tokens);
-            i += n;
-            if (n == ISOTOK__CACHE_BATCH) continue;
-        }
-        if (i < count) {
-            const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
-            if (ends[i] & ISOTOK__DROPPED)
-                skip_text(size, tokens);
-            else
-                segment_pretoken(model, text + begin, size, work, tokens);
-            if (cache != NULL) isotok__cache_passed(cache, size);
-            begin = end;
-            i++;
-        }
-    }
-    return begin;
 }

@@ -1,4 +1,4 @@
-/* L3: SentencePiece's BPE segmenter. */
+/* L3: the BPE segmenter. */
 #ifndef ISOTOK_BPE_H
 #define ISOTOK_BPE_H
 
@@ -8,16 +8,15 @@
 void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
                  struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
-/* The same, through a cache. Narrow models that may be cut and have no UNUSED merges. */
-void isotok__bpe_cached(const isotok_model *model, const uint8_t *text, uint32_t size,
-                        struct isotok__bpe_work *work, struct isotok__cache *cache,
-                        struct isotok__tokens *tokens);
+/* The same, for models that may be cut: all chunks, or only the first, whose end is returned. */
+void isotok__bpe_chunks(const isotok_model *model, const uint8_t *text, uint32_t size,
+                        struct isotok__bpe_work *work, struct isotok__tokens *tokens);
+uint32_t isotok__bpe_first(const isotok_model *model, const uint8_t *text, uint32_t size,
+                           struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
-/* Segments the pre-tokens of text that end at ends[0..count), the first begins at `begin`;
- * appends to `tokens`, and returns the last end. cache: or NULL. Byte-level models. */
-uint32_t isotok__bpe_pretokens(const isotok_model *model, const uint8_t *text, uint32_t begin,
-                               const uint32_t *ends, uint32_t count, struct isotok__bpe_work *work,
-                               struct isotok__cache *cache, struct isotok__tokens *tokens);
+/* Segments a pre-token: a piece as a whole, or merged from its symbols. */
+void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
+                          struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
 /* Forgets the merges of UNUSED pieces: call at the start of a text. */
 void isotok__bpe_forget(const struct isotok__bpe_work *work);

@@ -11,17 +11,6 @@
 #define ISOTOK__FROZEN 0xFF000000u /* node of a user-defined symbol: never merged */
 #define ISOTOK__GONE 0xFF000001u   /* node where a symbol began that is part of another now */
 
-ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
-{
-    if (tokens->lengths != NULL) {
-        tokens->slots[tokens->count] = slot;
-        tokens->lengths[tokens->count] = size;
-    } else {
-        tokens->slots[tokens->count] = slot << 8 | size;
-    }
-    tokens->count++;
-}
-
 /* Rank of merging the symbols at [a, b) and [b, end), or ISOTOK__NO_RANK; the slot of the
  * result in *out_merged. Pieces longer than max_piece_bytes do not exist, whatever the
  * trie says: that bounds the walk.

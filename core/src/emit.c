@@ -135,7 +135,7 @@ static isotok_status emit_bytes(struct isotok_session *s, isotok_output *o, uint
         }
         if (s->model->space_size != 1) inner = skipped = e->byte;
         canonical_byte(s->model, text + inner, size - inner, e->byte - skipped, &byte);
-        if (!last) part.end = part.begin;
+        if (!last && !s->model->pretokens) part.end = part.begin;
         part.norm_begin = span->norm_begin + e->byte;
         part.norm_end = part.norm_begin + 1;
         status = put_id(s, o, s->model->blob.byte_ids[byte], &part);
@@ -151,8 +151,13 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     struct isotok__emitter *e = &s->emitter;
     const struct isotok__blob *b = &s->model->blob;
     uint32_t slot = token_slot(s, e->token), size = token_size(s, e->token);
+    uint32_t parts = 1;
     struct span span;
     isotok_status status = ISOTOK_OK;
+    while (slot == ISOTOK_JOIN_SLOT) {
+        slot = token_slot(s, e->token + parts);
+        size += token_size(s, e->token + parts++);
+    }
     span_of(s, e->position, size, &span);
     if (slot == ISOTOK_SKIP_SLOT) {
     } else if (slot != ISOTOK_UNK_SLOT) {
@@ -164,7 +169,7 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
         extend_unknown(s, &span);
     }
     if (status != ISOTOK_OK) return status;
-    e->token++;
+    e->token += parts;
     e->position += size;
     e->norm_position = span.norm_end;
     return ISOTOK_OK;
@@ -185,7 +190,7 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
     size_t n = 0;
     for (; i < count; i++) {
         const uint32_t slot = slots[i] >> 8, size = slots[i] & 0xFFu;
-        if (ISOTOK_LIKELY(slot < ISOTOK_SKIP_SLOT)) {
+        if (ISOTOK_LIKELY(slot < ISOTOK_JOIN_SLOT)) {
             if (ISOTOK_UNLIKELY(open) && n < room) {
                 if (!counting) out[n] = b->unk_id;
                 n++;
@@ -194,8 +199,12 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
             if (n == room) break;
             if (!counting) out[n] = ids[slot];
             n++;
+        } else if (slot == ISOTOK_JOIN_SLOT) {
+            break;
+        } else if (slot == ISOTOK_SKIP_SLOT) {
+            /* no token */
         } else if (byte_ids == NULL) {
-            open = slot == ISOTOK_UNK_SLOT;
+            open = true;
         } else {
             const uint8_t *text = s->window.text + position;
             if (size > 4 || text[0] == 0x20 || room - n < size) break;

@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "normalized.h"
 #include "options.h"
+#include "pretokens.h"
 #include "special_tokens.h"
 #include "unigram.h"
 #include "unigram_sample.h"
@@ -21,7 +22,8 @@ static isotok_status begin_sampling(struct isotok_session *s, isotok_error *erro
     if (kind == 0) return ISOTOK_OK;
     if ((kind & (kind - 1)) != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, kind, 0, 0);
-    if (algorithm != (kind == ISOTOK_DROPOUT ? ISOTOK_BPE : ISOTOK_UNIGRAM))
+    if (algorithm != (kind == ISOTOK_DROPOUT ? ISOTOK_BPE : ISOTOK_UNIGRAM) ||
+        (kind != ISOTOK_DROPOUT && s->model->pretokens))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SAMPLING, kind, 0, 0);
     if (kind != ISOTOK_SAMPLE && s->options.alpha == 0.0) s->options.flags &= ~kind;
     if (kind == ISOTOK_DROPOUT) {
@@ -89,7 +91,7 @@ static void segment(struct isotok_session *s, uint32_t size)
     case ISOTOK_BPE:
         s->bpe.dropout.place = s->place;
         if (cached)
-            isotok__bpe_cached(model, s->window.text, size, &s->bpe, &s->cache, &s->tokens);
+            isotok__bpe_cached(s, size);
         else
             isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
         break;
@@ -135,25 +137,18 @@ isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t
                         0);
 }
 
-/* Segments the pre-tokens of the window whose ends are known. */
-static void segment_pretokens(struct isotok_session *s, size_t settled)
+/* Segments the pre-tokens whose ends are known. *out_end: there is no text any more. */
+static isotok_status segment_pretokens(struct isotok_session *s, size_t settled, bool full,
+                                       bool *out_end, isotok_error *error)
 {
-    const isotok_model *model = s->model;
-    struct isotok__cache *cache = s->cache.entries != NULL && !(s->options.flags & SAMPLING)
-                                      ? &s->cache
-                                      : NULL;
-    uint32_t ends[64], count;
-    s->tokens.count = 0;
-    s->tokens.slots = s->tokens_memory;
-    s->bpe.dropout.place = s->place;
-    s->ready = 0;
-    while ((count = isotok__pretokenize(&model->pretokenizer, &s->cutter, s->window.text,
-                                        (uint32_t)settled, s->normalizer.finished != 0, s->symbols,
-                                        ends, 64)) != 0)
-        s->ready = isotok__bpe_pretokens(model, s->window.text, s->ready, ends, count, &s->bpe,
-                                         cache, &s->tokens);
-    s->emitter.token = 0;
-    s->emitter.position = 0;
+    isotok__pretokens(s, (uint32_t)settled,
+                      s->cache.entries != NULL && !(s->options.flags & SAMPLING));
+    if (s->tokens.failed) {
+        s->mode = ISOTOK__IDLE;
+        return isotok__fail(error, ISOTOK_E_TEXT, ISOTOK_WHAT_NO_UNKNOWN, 0, 0, 0);
+    }
+    *out_end = s->ready == 0;
+    return *out_end && full ? isotok__need_scratch(s, error) : ISOTOK_OK;
 }
 
 /* Fills the window and segments up to the last cut. *out_end: the text is used up. */
@@ -166,12 +161,7 @@ static isotok_status advance(struct isotok_session *s, isotok_input *input, bool
     uint32_t ready;
     *out_end = false;
     if (status != ISOTOK_OK) return status;
-    if (s->model->pretokenizer.count != 0) {
-        segment_pretokens(s, settled);
-        if (s->ready == 0 && full) return isotok__need_scratch(s, error);
-        *out_end = s->ready == 0;
-        return ISOTOK_OK;
-    }
+    if (s->model->pretokens) return segment_pretokens(s, settled, full, out_end, error);
     if (s->normalizer.finished) {
         ready = (uint32_t)s->window.size;
         if (ready == 0) *out_end = true;

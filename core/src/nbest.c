@@ -22,7 +22,7 @@ static isotok_status check(const isotok_session *s, const uint8_t *text, size_t 
     const uint32_t unknown = s->options.flags & (ISOTOK_GUMBEL | ISOTOK_COUNT_ONLY);
     if (text == NULL && size != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
-    if (s->model->blob.algorithm != ISOTOK_UNIGRAM)
+    if (s->model->blob.algorithm != ISOTOK_UNIGRAM || s->model->pretokens)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SAMPLING, 0, 0, 0);
     if (unknown != 0 || n == 0 || n > MOST_PATHS)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, unknown, 0, MOST_PATHS);

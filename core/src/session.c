@@ -1,6 +1,8 @@
 /* L3: carving a session out of the caller's memory, and moving it. See session.h. */
 #include "session.h"
 
+#include "trie.h"
+
 #define SESSION_MAGIC 0x6E6F69737365736Bu
 #define USUAL_CAPACITY 6144u
 #define LEAST_CAPACITY 256u
@@ -58,7 +60,7 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
     s->window.text = CARVE(&c, uint8_t, n + PADDING);
     s->map_memory = CARVE(&c, uint32_t, n + 1);
     if (unigram) {
-        s->unigram.best = CARVE(&c, float, n + 1);
+        s->unigram.best = (float *)carve(&c, n + 1, model->pretokens ? 8 : 4);
         s->unigram.back = CARVE(&c, uint32_t, n + 1);
         s->unigram.start = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
         s->unigram.masses = CARVE(&c, struct isotok__mass, masses_size(model));
@@ -158,6 +160,28 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
         memset(s->bpe.splits, 0, ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
     *out_session = s;
     return ISOTOK_OK;
+}
+
+ISOTOK_NOINLINE void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
+{
+    do {
+        const uint32_t part = size < 255 ? size : 255;
+        size -= part;
+        isotok__push_token(tokens, size == 0 ? slot : ISOTOK_JOIN_SLOT, part);
+    } while (size != 0);
+}
+
+void isotok__push_unknown(const isotok_model *model, uint32_t size, struct isotok__tokens *tokens)
+{
+    const uint32_t slot = isotok__word_rule(model, ISOTOK__RULE_UNK);
+    tokens->failed |= slot == ISOTOK_UNK_SLOT;
+    isotok__push_long(tokens, slot, size);
+}
+
+uint32_t isotok__find_slot(const isotok_model *model, const uint8_t *text, uint32_t size)
+{
+    if (size > model->blob.max_piece_bytes) return 0;
+    return isotok__trie_walk(model->blob.trie, 0, text, size);
 }
 
 /* Only what outlives a call is copied: the window, its map, the tokens not yet emitted, the

@@ -14,12 +14,34 @@
 
 /* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text. Where
  * there are no byte pieces an unknown token may be a run of characters: emission joins them.
+ * In models of pre-tokens it is text that is spelled in bytes; other unknown text has unk_slot.
  * Narrow: slot << 8 | length in one word. Wide: two arrays. */
 struct isotok__tokens {
     uint32_t *slots;   /* narrow: slot << 8 | length */
     uint32_t *lengths; /* wide only, else NULL */
     uint32_t count;
+    uint32_t failed; /* some text is unknown, and the model has no token for it */
 };
+
+ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
+{
+    if (tokens->lengths != NULL) {
+        tokens->slots[tokens->count] = slot;
+        tokens->lengths[tokens->count] = size;
+    } else {
+        tokens->slots[tokens->count] = slot << 8 | size;
+    }
+    tokens->count++;
+}
+
+/* A token of any length, of a model that is not wide. */
+void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size);
+
+/* Slot of the piece with this text; of none, 0, which no piece ends at. */
+uint32_t isotok__find_slot(const isotok_model *model, const uint8_t *text, uint32_t size);
+
+/* Unknown text of a model of pre-tokens: one token. */
+void isotok__push_unknown(const isotok_model *model, uint32_t size, struct isotok__tokens *tokens);
 
 /* Probability mass, sum * exp(top); sum 0: none. */
 struct isotok__mass {
@@ -28,7 +50,7 @@ struct isotok__mass {
 
 /* Working arrays of the segmenters, each for a window of `capacity` bytes. */
 struct isotok__unigram_work {
-    float *best;                 /* [capacity + 1] */
+    float *best;                 /* [capacity + 1]; by pre-tokens double */
     uint32_t *back;              /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
     uint32_t *start;             /* [capacity + 1] wide only */
     struct isotok__mass *masses; /* sampling: [masses_mask + 1], by position & masses_mask */

@@ -11,9 +11,10 @@
  * depend on each other. */
 static bool applies(const isotok_model *model)
 {
-    if (model->wide || (model->whole_text && !model->byte_level)) return false;
-    if (model->blob.algorithm == ISOTOK_UNIGRAM) return true;
-    return model->blob.algorithm == ISOTOK_BPE && model->unused_count == 0;
+    if (model->wide || model->unused_count != 0) return false;
+    if (model->pretokens) return true;
+    return !model->whole_text &&
+           (model->blob.algorithm == ISOTOK_UNIGRAM || model->blob.algorithm == ISOTOK_BPE);
 }
 
 isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memory_size,
@@ -36,7 +37,8 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
     if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
     for (; sets * 4 * sizeof(struct isotok__cache_entry) <= memory_size; sets *= 2) bits++;
     s->cache.entries = (struct isotok__cache_entry *)memory;
-    if (s->model->blob.algorithm == ISOTOK_UNIGRAM) s->cache.least_bytes = LEAST_BYTES;
+    if (s->model->blob.algorithm == ISOTOK_UNIGRAM && !s->model->pretokens)
+        s->cache.least_bytes = LEAST_BYTES;
     s->cache.count = (uint32_t)(2 * sets);
     s->cache.shift = 64 - bits;
     return ISOTOK_OK;

@@ -1,5 +1,7 @@
 /* L2: the additional checks of ISOTOK_VERIFY_FULL: every piece is found under its text,
  * pair_set and start_set are complete. Used by compile, inspect and CI. */
+#include <float.h>
+
 #include "cuts.h"
 #include "trie.h"
 
@@ -12,6 +14,8 @@ static isotok_status fail(isotok_error *error, uint32_t what, uint32_t index)
 static bool is_matchable(const isotok_model *model, uint32_t id)
 {
     uint32_t type = model->blob.types[id];
+    if (model->features & ISOTOK_FEATURE(PRETOKENS))
+        return type != ISOTOK_UNUSED && model->blob.scores[id] >= -FLT_MAX;
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED ||
            (type == ISOTOK_UNUSED && !model->byte_level &&
             (model->blob.algorithm == ISOTOK_BPE ||
@@ -41,8 +45,8 @@ static isotok_status check_spelling(const isotok_model *model, isotok_error *err
     for (id = 0; id < b->vocab_size; id++) {
         const uint8_t *text = isotok__piece_text(model, id, &size);
         isotok_status status;
-        if (size == 1 && text[0] == 0 && !model->byte_level) continue; /* in no index, FORMAT.md */
-        if (size == 0 && model->byte_level) continue;
+        if (size == 1 && text[0] == 0 && !model->pretokens) continue; /* in no index, FORMAT.md */
+        if (size == 0 && model->pretokens) continue;
         found = isotok_piece_find(model, text, size);
         if (is_matchable(model, id)) {
             /* a reserved piece with the same text comes first */

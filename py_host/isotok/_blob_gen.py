@@ -37,6 +37,7 @@ FEATURES: Final[dict[str, int]] = {
     "special_tokens": 15,
     "whole_pieces": 16,
     "merge_list": 19,
+    "pretokens": 21,
     "packed": 63,
 }
 
@@ -82,8 +83,8 @@ FIELDS: Final[dict[str, int]] = {
     "unused_37": 37,
     "merge_splits": 38,
     "merge_counts": 39,
-    "unused_40": 40,
-    "unused_41": 41,
+    "exact_scores": 40,
+    "word_rules": 41,
     "word_ranges": 42,
     "decoder_prefix": 43,
     "added_tokens": 44,
@@ -121,8 +122,8 @@ VECTORS: Final[dict[str, int]] = {
     "unused_37": 4,
     "merge_splits": 4,
     "merge_counts": 1,
-    "unused_40": 4,
-    "unused_41": 4,
+    "exact_scores": 8,
+    "word_rules": 1,
     "word_ranges": 4,
     "decoder_prefix": 1,
     "added_tokens": 4,
@@ -339,7 +340,7 @@ class BlobView:
 
     @property
     def algorithm(self) -> int:
-        """1 unigram, 2 bpe, 3 word, 4 char."""
+        """1 unigram, 2 bpe, 3 word, 4 char, 5 wordpiece."""
         return self._scalar_u32(0, 0)
 
     @property
@@ -540,14 +541,14 @@ class BlobView:
         return self._vector(39, 1).cast("B")
 
     @property
-    def unused_40(self) -> memoryview[int]:
-        """Unused 40."""
-        return self._vector(40, 4).cast("I")
+    def exact_scores(self) -> memoryview[int]:
+        """Float64 bits, [vocab_size], then their minimum; absent: `scores` are exact."""
+        return self._vector(40, 8).cast("Q")
 
     @property
-    def unused_41(self) -> memoryview[int]:
-        """Unused 41."""
-        return self._vector(41, 4).cast("I")
+    def word_rules(self) -> memoryview[int]:
+        """`pretokens`: 3 uint32, then a prefix, FORMAT.md §12."""
+        return self._vector(41, 1).cast("B")
 
     @property
     def word_ranges(self) -> memoryview[int]:

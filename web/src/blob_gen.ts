@@ -25,6 +25,7 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["special_tokens", 15],
   ["whole_pieces", 16],
   ["merge_list", 19],
+  ["pretokens", 21],
   ["packed", 63],
 ];
 

@@ -63,6 +63,7 @@ export const WHAT_CACHE_MEMORY = 36;
 export const WHAT_SAMPLING = 37;
 export const WHAT_NBEST_MEMORY = 38;
 export const WHAT_NO_SUCH_END = 39;
+export const WHAT_NO_UNKNOWN = 44;
 export const WHAT_SOURCE_KIND = 100;
 export const WHAT_PROTOBUF = 101;
 export const WHAT_PIECE_EMPTY = 102;
@@ -101,6 +102,7 @@ export const UNIGRAM = 1;
 export const BPE = 2;
 export const WORD = 3;
 export const CHAR = 4;
+export const WORDPIECE = 5;
 
 // enum of ISOTOK_PARITY_SENTENCEPIECE
 export const PARITY_SENTENCEPIECE = 1;
@@ -192,6 +194,9 @@ export const FIELD_PRETOK_TABLES = 18;
 export const FIELD_PRETOK_CLASSES = 19;
 export const FIELD_MERGE_SPLITS = 24;
 export const FIELD_MERGE_COUNTS = 25;
+export const FIELD_PRETOKENS = 27;
+export const FIELD_EXACT_SCORES = 28;
+export const FIELD_CONTINUATION = 29;
 export const FIELD_ADDED_TOKENS = 30;
 export const FIELD_WORD_RANGES = 31;
 export const FIELD_TEMPLATE = 32;

@@ -10,7 +10,7 @@ from typing import Final
 from isotok import _layout_gen as abi
 
 MAGIC: Final = b"ISTF\0\0\0\0"
-_SIZES: Final = {"B": 1, "H": 2, "I": 4, "f": 4}
+_SIZES: Final = {"B": 1, "H": 2, "I": 4, "f": 4, "d": 8}
 
 
 def pack_fields(fields: Iterable[tuple[int, array[int] | array[float] | bytes]]) -> bytes:
@@ -19,7 +19,7 @@ def pack_fields(fields: Iterable[tuple[int, array[int] | array[float] | bytes]])
     Parameters
     ----------
     fields : iterable of (int, array or bytes)
-        Arrays of typecode B, H, I or f, which have the element size of the field.
+        Arrays of typecode B, H, I, f or d, which have the element size of the field.
 
     Returns
     -------
@@ -63,7 +63,6 @@ def byte_level_fields(
     has and what they are.
     """
     counts, merges_list = splits or (b"", array("I"))
-    header, tables, classes = pretokenizer
     merges = abi.BYTE_LEVEL_MERGES | (abi.BYTE_LEVEL_WHOLE if whole else 0)
     return pack_fields(
         [
@@ -75,13 +74,25 @@ def byte_level_fields(
             (abi.FIELD_PIECE_SIZES, array("H", map(len, pieces))),
             (abi.FIELD_SCORES, scores),
             (abi.FIELD_TYPES, types),
-            (abi.FIELD_PRETOK_HEADER, _array("I", header)),
-            (abi.FIELD_PRETOK_TABLES, _array("H", tables)),
-            (abi.FIELD_PRETOK_CLASSES, classes),
+            *pretokenizer_fields(pretokenizer),
             (abi.FIELD_MERGE_COUNTS, counts),
             (abi.FIELD_MERGE_SPLITS, merges_list),
         ]
     )
+
+
+def pretokenizer_fields(
+    arrays: tuple[bytes, bytes, bytes] | None,
+) -> list[tuple[int, array[int] | bytes]]:
+    """Return the fields of a pre-tokenizer, `arrays` as `PretokArrays.to_bytes`; None: none."""
+    if arrays is None:
+        return []
+    header, tables, classes = arrays
+    return [
+        (abi.FIELD_PRETOK_HEADER, _array("I", header)),
+        (abi.FIELD_PRETOK_TABLES, _array("H", tables)),
+        (abi.FIELD_PRETOK_CLASSES, classes),
+    ]
 
 
 def _array(code: str, little: bytes) -> array[int]:

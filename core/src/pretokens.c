@@ -1,0 +1,168 @@
+/* L4: pre-tokens, or chunks of a SentencePiece BPE model, are looked up in batches; what the cache
+ * does not know is segmented. How a pre-token is segmented depends on nothing else, so an
+ * answer holds wherever it stands. See pretokens.h. */
+#include "pretokens.h"
+
+#include "bpe.h"
+#include "chunk.h"
+#include "unigram_exact.h"
+#include "wordpiece.h"
+
+static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uint8_t *text,
+                                             uint32_t size)
+{
+    const isotok_model *model = s->model;
+    switch (model->blob.algorithm) {
+    case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, &s->bpe, &s->tokens); break;
+    case ISOTOK_UNIGRAM:
+        isotok__unigram_exact(model, text, size, &s->unigram, &s->tokens);
+        break;
+    case ISOTOK_WORDPIECE: isotok__wordpiece(model, text, size, &s->tokens); break;
+    default: isotok__whole_word(model, text, size, &s->tokens); break;
+    }
+}
+
+static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
+                                 const struct isotok__cache_query *query, bool found)
+{
+    struct isotok__tokens *tokens = &s->tokens;
+    const uint32_t before = tokens->count;
+    struct isotok__cache_entry entry;
+    if (s->model->pretokens)
+        segment_pretoken(s, text, query->size);
+    else
+        isotok__bpe_chunks(s->model, text, query->size, &s->bpe, tokens);
+    if (found || tokens->failed || !isotok__cache_missed_before(&query->place)) return;
+    memset(&entry, 0, sizeof entry);
+    if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
+        entry.count = (uint8_t)(tokens->count - before);
+        memcpy(entry.tokens, tokens->slots + before, entry.count * sizeof(uint32_t));
+    }
+    entry.key = query->key;
+    entry.size = (uint8_t)query->size;
+    isotok__cache_put(query->place.set, &entry);
+}
+
+/* Answers the queries of text; the number of tokens is kept out of memory as long as the cache
+ * answers. Returns the end of the last. */
+static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
+                        const struct isotok__cache_query *queries, uint32_t count)
+{
+    const isotok_model *model = s->model;
+    struct isotok__tokens *tokens = &s->tokens;
+    uint32_t *slots = tokens->slots + tokens->count;
+    uint32_t p = 0, hits = 0, i;
+    for (i = 0; i < count; i++) {
+        const uint32_t size = queries[i].size;
+        const struct isotok__cache_entry *entry =
+            isotok__cache_find(queries[i].place.set, &queries[i].key, size);
+        const bool answers = entry != NULL && entry->count != 0;
+        hits += answers;
+        if (ISOTOK_LIKELY(answers)) {
+            /* all, whatever the count: there is room (see session.c) */
+            memcpy(slots, entry->tokens, sizeof entry->tokens);
+            isotok__prefetch_ids(model, entry->tokens);
+            slots += entry->count;
+        } else {
+            tokens->count = (uint32_t)(slots - tokens->slots);
+            miss(s, text + p, &queries[i], entry != NULL);
+            slots = tokens->slots + tokens->count;
+        }
+        p += size;
+    }
+    tokens->count = (uint32_t)(slots - tokens->slots);
+    isotok__cache_count(&s->cache, count, hits, p);
+    return p;
+}
+
+void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
+{
+    const uint8_t *text = s->window.text;
+    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
+    uint32_t p = 0;
+    while (p < size) {
+        uint32_t count = 0;
+        if (ISOTOK_LIKELY(s->cache.bypass == 0))
+            count = isotok__first_queries(s->model, &s->cache, text + p, size - p, queries);
+        p += look_up(s, text + p, queries, count);
+        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
+            const uint32_t n = isotok__bpe_first(s->model, text + p, size - p, &s->bpe, &s->tokens);
+            isotok__cache_passed(&s->cache, n);
+            p += n;
+        }
+    }
+}
+
+/* ---- Pre-tokens -------------------------------------------------------------------- */
+
+/* Pre-tokens from the first of `ends` on that are short enough for the cache. */
+static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_t *text,
+                                 uint32_t begin, const uint32_t *ends, uint32_t count,
+                                 struct isotok__cache_query *out)
+{
+    uint32_t i;
+    for (i = 0; i < count && i < ISOTOK__CACHE_BATCH; i++) {
+        const uint32_t size = ends[i] - begin; /* large if DROPPED */
+        if (size > ISOTOK__CACHE_KEY) break;
+        out[i].key = isotok__cache_key(text + begin, size);
+        out[i].place = isotok__cache_place(cache, &out[i].key);
+        out[i].size = size;
+        ISOTOK_PREFETCH(out[i].place.set);
+        begin = ends[i];
+    }
+    return i;
+}
+
+/* Segments the pre-tokens from `begin` on that end at ends[0..count); returns the last end. */
+static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t *ends,
+                        uint32_t count, bool cached)
+{
+    const uint8_t *text = s->window.text;
+    struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
+    uint32_t i = 0;
+    while (i < count) {
+        if (ISOTOK_LIKELY(cached && s->cache.bypass == 0)) {
+            const uint32_t n =
+                pretoken_queries(&s->cache, text, begin, ends + i, count - i, queries);
+            begin += look_up(s, text + begin, queries, n);
+            i += n;
+            if (n == ISOTOK__CACHE_BATCH) continue;
+        }
+        if (i < count) {
+            const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
+            if (ends[i] & ISOTOK__DROPPED)
+                isotok__push_long(&s->tokens, ISOTOK_SKIP_SLOT, size);
+            else
+                segment_pretoken(s, text + begin, size);
+            if (cached) isotok__cache_passed(&s->cache, size);
+            begin = end;
+            i++;
+        }
+    }
+    return begin;
+}
+
+/* The next ends; without a pre-tokenizer that of the text. */
+static uint32_t next_ends(struct isotok_session *s, uint32_t settled, uint32_t *ends,
+                          uint32_t capacity)
+{
+    const bool finished = s->normalizer.finished != 0;
+    if (s->model->pretokenizer.count != 0)
+        return isotok__pretokenize(&s->model->pretokenizer, &s->cutter, s->window.text, settled,
+                                   finished, s->symbols, ends, capacity);
+    ends[0] = settled;
+    return finished && s->ready < settled;
+}
+
+void isotok__pretokens(struct isotok_session *s, uint32_t settled, bool cached)
+{
+    uint32_t ends[64], count;
+    s->tokens.count = s->tokens.failed = 0;
+    s->tokens.slots = s->tokens_memory;
+    s->bpe.dropout.place = s->place;
+    s->ready = 0;
+    while ((count = next_ends(s, settled, ends, 64)) != 0)
+        s->ready = segment(s, s->ready, ends, count, cached);
+    s->emitter.token = 0;
+    s->emitter.position = 0;
+}
