@@ -104,15 +104,13 @@ def _byte_level(
     added: Iterable[AddedToken],
     size: int,
 ) -> bytes:
-    def left_size(left: str, right: str) -> int:
-        return len(left) if is_spelled(left) and is_spelled(right) else 0
-
     if options.byte_fallback:
         raise unsupported("model.byte_fallback", "byte_fallback with ByteLevel")
-    splits = read_splits(document, vocabulary, size, left_size, _allow)
+    apart = {text for text in vocabulary if not is_spelled(text)}
+    splits = read_splits(document, vocabulary, size, measure=len, apart=apart, refused=set())
     pieces = _empty(size)
     for text, number in vocabulary.items():
-        kind = abi.NORMAL if is_spelled(text) else abi.UNUSED
+        kind = abi.UNUSED if text in apart else abi.NORMAL
         _put(pieces, number, bytes_of(text), kind)
     for token in added:
         # One that merges can give has to stay a piece like others.
@@ -165,17 +163,10 @@ def _characters(
     size: int,
 ) -> bytes:
     options = _unknowns(options, vocabulary)
-    unreachable = {options.unk_token, *(_BYTE_TOKENS if options.byte_fallback else ())}
-
-    def refuse(path: str, left: str, right: str) -> None:
-        for text in (left, right, left + right):
-            if text in unreachable:
-                raise unsupported(path, f"a merge of {shorten(text)}")
-
-    def left_size(left: str, right: str) -> int:
-        return len(left.encode()) if left and right else 0
-
-    splits = read_splits(document, vocabulary, size, left_size, refuse)
+    refused = {options.unk_token, *(_BYTE_TOKENS if options.byte_fallback else ())}
+    splits = read_splits(
+        document, vocabulary, size, measure=_utf8_size, apart={""}, refused=refused
+    )
     pieces = _empty(size)
     for text, number in vocabulary.items():
         _put(pieces, number, text.encode(), abi.NORMAL)
@@ -249,5 +240,5 @@ def _put(pieces: Pieces, number: int, text: bytes, kind: int) -> None:
     pieces.types[number] = kind if text else abi.UNUSED
 
 
-def _allow(path: str, left: str, right: str) -> None:
-    """Accept every merge: among bytes there are no unknown ones."""
+def _utf8_size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

@@ -61,10 +61,10 @@ def flat(value: object, path: str, name: str, depth: int = 0) -> list[tuple[str,
         return [(path, part)]
     if depth > 10:
         raise unsupported(path, "Sequences nested more than ten times")
-    steps = member(part, name, list, path)
+    steps = cast("list[object]", member(part, name, list, path))
     return [
         one
-        for i, step in enumerate(cast("list[object]", steps))
+        for i, step in enumerate(steps)
         for one in flat(step, f"{path}.{name}[{i}]", name, depth + 1)
     ]
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import groupby
+from typing import Any, NamedTuple, cast
 
 from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.parts import entries
+from isotok.errors import TokenizerError
 
-_RANK_BITS = 22
+_MOST_MERGES = 1 << 22
 _LEFT_BITS = 10
+_MOST_LEFT = (1 << _LEFT_BITS) - 1
 _MOST_SPLITS = 255
 
 
@@ -27,8 +31,10 @@ def read_splits(
     document: Document,
     vocabulary: Mapping[str, int],
     size: int,
-    left_size: Callable[[str, str], int],
-    refuse: Callable[[str, str, str], None],
+    *,
+    measure: Callable[[str], int],
+    apart: AbstractSet[str],
+    refused: AbstractSet[str | None],
 ) -> Splits:
     """Read `model.merges`: the earlier a pair is there, the sooner it is merged.
 
@@ -38,74 +44,93 @@ def read_splits(
     vocabulary : mapping of str to int
     size : int
         Ids of the model.
-    left_size : callable
-        Bytes of the left part in what the segmenter sees; 0: the two never meet there.
-    refuse : callable
-        Called with a path and the parts; raises if such a pair is not supported.
+    measure : callable
+        Bytes of a part in what the segmenter sees.
+    apart : set of str
+        Tokens that no text gives: their merges do nothing.
+    refused : set of str
+        Tokens whose merges are not supported.
 
     Raises
     ------
     TokenizerError
         A line is no pair, or a part or the merged text is not in the vocabulary.
     """
-    ranks: dict[int, int] = {}
-    for rank, (left, right) in enumerate(_pairs(document)):
-        merged = vocabulary.get(left + right)
-        if merged is None or left not in vocabulary or right not in vocabulary:
-            missing = next(t for t in (left, right, left + right) if t not in vocabulary)
-            raise broken(f"model.merges[{rank}]", f"{shorten(missing)} is not in the vocabulary")
-        refuse(f"model.merges[{rank}]", left, right)
-        length = left_size(left, right)
-        if length >> _LEFT_BITS:
-            raise unsupported(f"model.merges[{rank}]", "a left part of more than 1,023 bytes")
-        if length:
-            ranks[merged << _LEFT_BITS | length] = rank  # the last one counts, as in tokenizers
-    return _grouped(ranks, size)
+    found = array("Q")  # merged token << 32 | entry of the list
+    rank = 0
+    find = vocabulary.get
+    for pairs in _pairs(document):
+        for left, right in pairs:
+            merged = find(left + right)
+            if merged is None or left not in vocabulary or right not in vocabulary:
+                raise _unknown(rank, left, right, vocabulary)
+            if left in refused or right in refused or left + right in refused:
+                raise unsupported(f"model.merges[{rank}]", f"a merge of {left!r} and {right!r}")
+            length = measure(left)
+            if length > _MOST_LEFT:
+                raise unsupported(f"model.merges[{rank}]", f"a left part over {_MOST_LEFT} bytes")
+            if left not in apart and right not in apart:
+                found.append(merged << 32 | rank << _LEFT_BITS | length)
+            rank += 1
+        if rank > _MOST_MERGES:
+            raise unsupported("model.merges", f"more than {_MOST_MERGES:,} merges")
+    return _grouped(found, size)
 
 
-def _grouped(ranks: Mapping[int, int], size: int) -> Splits:
-    low = (1 << _LEFT_BITS) - 1
-    packed = sorted(
-        (key >> _LEFT_BITS) << 32 | rank << _LEFT_BITS | (key & low) for key, rank in ranks.items()
-    )
+def _unknown(rank: int, left: str, right: str, vocabulary: Mapping[str, int]) -> TokenizerError:
+    missing = next(text for text in (left, right, left + right) if text not in vocabulary)
+    return broken(f"model.merges[{rank}]", f"{shorten(missing)} is not in the vocabulary")
+
+
+def _grouped(found: array[int], size: int) -> Splits:
+    """Group entries by piece; of a pair that is there twice the last counts, as in tokenizers."""
     counts = array("I", bytes(4 * size))
-    for entry in packed:
-        counts[entry >> 32] += 1
-    if max(counts, default=0) > _MOST_SPLITS:
-        raise unsupported("model.merges", f"more than {_MOST_SPLITS} merges that give one token")
-    merged = {entry >> 32 for entry in packed}
-    return Splits(bytes(counts.tolist()), array("I", (entry & 0xFFFFFFFF for entry in packed)), merged)
+    splits = array("I")
+    merged: set[int] = set()
+    for piece, group in groupby(sorted(found), key=_high):
+        last = {entry & _MOST_LEFT: entry & 0xFFFFFFFF for entry in group}
+        if len(last) > _MOST_SPLITS:
+            raise unsupported(
+                "model.merges", f"more than {_MOST_SPLITS} merges that give one token"
+            )
+        counts[piece] = len(last)
+        splits.extend(sorted(last.values()))
+        merged.add(piece)
+    return Splits(bytes(counts.tolist()), splits, merged)
 
 
-def _pairs(document: Document) -> Iterator[tuple[str, str]]:
+def _high(entry: int) -> int:
+    return entry >> 32
+
+
+def _pairs(document: Document) -> Iterator[Iterable[tuple[str, str]]]:
+    """Yield the merges, some at a time; all are lines or all are pairs."""
     span = document.large.get("merges")
     if span is None or span.is_object:
         raise broken("model.merges", "an array of merges should be here")
     count = 0
-    kind: type | None = None
+    kinds: set[type] = set()
     for some in entries(document.data, span):
-        for entry in cast("list[object]", some):
-            kind = kind or type(entry)
-            if type(entry) is not kind:
-                raise broken(f"{span.path}[{count}]", "lines and pairs must not be mixed")
-            pair = _pair(entry, f"{span.path}[{count}]")
-            if pair is None:
-                continue
-            yield pair
-            count += 1
-            if count > 1 << _RANK_BITS:
-                raise unsupported(span.path, f"more than {1 << _RANK_BITS:,} merges")
+        kinds.update(map(type, some))
+        if kinds > {str} or kinds > {list}:
+            raise broken(span.path, "lines and pairs must not be mixed")
+        if kinds == {str}:
+            lines = cast("list[str]", some)
+            some = [cast("Any", line.split(" ")) for line in lines if line[:8] != "#version"]
+        yield _checked(some, count)
+        count += len(some)
 
 
-def _pair(entry: object, path: str) -> tuple[str, str] | None:
-    """Two parts; None for the line of a version."""
+def _checked(some: list[Any], first: int) -> Iterable[tuple[str, str]]:
+    """Make sure that all are two strings."""
+    for i, entry in enumerate(some):
+        if not _is_pair(entry):
+            raise broken(f"model.merges[{first + i}]", f"{shorten(entry)} is not two strings")
+    return some
+
+
+def _is_pair(entry: object) -> bool:
+    if not isinstance(entry, list):
+        return False
     parts = cast("list[object]", entry)
-    if isinstance(entry, str):
-        if entry.startswith("#version"):
-            return None
-        parts = cast("list[object]", entry.split(" "))
-    elif not isinstance(entry, list):
-        raise broken(path, f"{shorten(entry)} is neither a line nor a pair")
-    if len(parts) != 2 or not isinstance(parts[0], str) or not isinstance(parts[1], str):
-        raise broken(path, f"{shorten(entry)} is not two parts")
-    return parts[0], parts[1]
+    return len(parts) == 2 and type(parts[0]) is str and type(parts[1]) is str

@@ -45,6 +45,8 @@ _MOST_REST: Final = 1 << 24
 """Bytes of all small members together; half a megabyte is usual."""
 _MOST_STEPS: Final = 1 << 20
 """Strings and brackets in small members."""
+_MOST_MEMBERS: Final = 1000
+"""Of the file and of `model`."""
 _DEEPEST: Final = 100
 
 LARGE: Final = ("vocab", "merges")
@@ -143,7 +145,7 @@ class _Scanner:
         self.large: dict[str, Span] = {}
         self._copied = 0  # bytes before that are in the skeleton, or skipped
         self._skeleton = bytearray()
-        self._steps = 0
+        self._steps = self._members = 0
 
     def rest(self) -> dict[str, Any]:
         """The small members."""
@@ -176,6 +178,9 @@ class _Scanner:
         name = cast("str", parse(bytes(self.data[begin : self.at]), path, begin))
         self._take(b":", path)
         self.skip_spaces()
+        self._members += 1
+        if self._members > _MOST_MEMBERS:
+            raise broken(path, "more members than a tokenizer.json has", offset=begin)
         place, mark = f"{path}.{name}" if path else name, self._peek()
         if name in inner and mark == b"{":
             self.scan_object(place, ())

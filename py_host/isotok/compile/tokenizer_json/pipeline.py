@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, cast
 
 from isotok.compile.pretok.huggingface import PreTokenizer, read_pre_tokenizer
 from isotok.compile.tokenizer_json.checked import Json, flat, member
@@ -81,5 +81,5 @@ def _cuts_spaces(pre_tokenizer: Json | None) -> bool:
 
 def _pattern(step: Json) -> str | None:
     """The String of a pattern, None for a Regex."""
-    pattern: Any = step.get("pattern")
-    return pattern.get("String") if isinstance(pattern, Mapping) else None
+    pattern = step.get("pattern")
+    return cast("Json", pattern).get("String") if isinstance(pattern, Mapping) else None

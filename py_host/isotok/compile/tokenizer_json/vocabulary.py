@@ -9,7 +9,7 @@ from isotok.compile.tokenizer_json.document import MOST_IDS, Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.parts import entries
 
-_MOST_ENTRIES = 1 << 22
+_MOST_ENTRIES = 1 << 21
 _GAPS = 1 << 16
 
 
@@ -53,10 +53,10 @@ def _check_ids(vocabulary: dict[str, int], path: str) -> None:
     largest = max(vocabulary.values(), default=0)
     if largest > 4 * len(vocabulary) + _GAPS:
         raise unsupported(path, f"an id of {largest} among {len(vocabulary)} entries")
-    if len(set(vocabulary.values())) != len(vocabulary):
-        seen: dict[int, str] = {}
-        for text, number in vocabulary.items():
-            if number in seen:
-                both = f"{shorten(seen[number])} and {shorten(text)}"
-                raise broken(path, f"{both} have the same id {number}")
-            seen[number] = text
+    seen = bytearray(largest + 1)
+    for text, number in vocabulary.items():
+        if seen[number]:
+            first = next(other for other, its in vocabulary.items() if its == number)
+            both = f"{shorten(first)} and {shorten(text)}"
+            raise broken(path, f"{both} have the same id {number}")
+        seen[number] = 1
