@@ -91,7 +91,8 @@ enum {
     ISOTOK_DECODE_STRIP = 4,
     ISOTOK_DECODE_RUNS = 8,
     ISOTOK_DECODE_WORDS = 16,
-    ISOTOK_DECODE_CLEANUP = 32
+    ISOTOK_DECODE_CLEANUP = 32,
+    ISOTOK_DECODE_UNK_SPECIAL = 64
 };
 /* WORD, WORDPIECE and UNIGRAM by pre-tokens (FORMAT.md, section 12): every piece whose type is not
  * UNUSED can be in text, but one with the score -infinity, which is an added token. */

@@ -29,8 +29,9 @@ enum {
     ISOTOK__DECODE_RUNS = 8,     /* a run of byte pieces is text as a whole, or U+FFFD for each */
     ISOTOK__DECODE_WORDS = 16,   /* a space in front of pieces that continue no word … */
     ISOTOK__DECODE_CLEANUP = 32, /* … and are no punctuation or English suffix */
-    ISOTOK__DECODE_ALL = 63,
-    ISOTOK__DECODE_PIECES = 64 /* in the model: any of these, or none */
+    ISOTOK__DECODE_UNK_SPECIAL = 64, /* the unknown token is a special one */
+    ISOTOK__DECODE_ALL = 127,
+    ISOTOK__DECODE_PIECES = 128 /* in the model: any of these, or none */
 };
 enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 };
 #define ISOTOK_TEMPLATE_PAIR 0x10000u /* flag: an operation of the template for pairs */

@@ -223,6 +223,7 @@ static bool take_token(isotok_session *s, struct isotok__decoder *d, uint32_t ty
                        const uint8_t *text, uint32_t size, bool verbatim)
 {
     const uint32_t pieces = s->model->decoder_pieces;
+    if (type == ISOTOK_UNKNOWN && (pieces & ISOTOK__DECODE_UNK_SPECIAL)) type = ISOTOK_CONTROL;
     if (type == ISOTOK_CONTROL && pieces != 0 && (d->flags & ISOTOK_SKIP_SPECIAL)) return true;
     if (type == ISOTOK_BYTE && (pieces & ISOTOK__DECODE_RUNS)) {
         s->window.text[s->window.size++] = byte_of(text);
@@ -342,10 +343,11 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
 static bool decodes_usual(const isotok_session *s)
 {
     const uint32_t plain = ISOTOK__DECODE_SPACES | ISOTOK__DECODE_FIRST | ISOTOK__DECODE_STRIP |
-                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_PIECES;
+                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL |
+                           ISOTOK__DECODE_PIECES;
     return (s->model->decoder_pieces & ~plain) == 0 &&
            (s->model->decoder_pieces & ISOTOK__DECODE_SPACES) && !s->decoder.at_start &&
-           s->decoder.spaces == 0;
+           s->decoder.spaces == 0 && s->window.size == 0;
 }
 
 /* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */

@@ -216,6 +216,7 @@ export const DECODE_STRIP = 4;
 export const DECODE_RUNS = 8;
 export const DECODE_WORDS = 16;
 export const DECODE_CLEANUP = 32;
+export const DECODE_UNK_SPECIAL = 64;
 
 // enum of ISOTOK_BYTE_LEVEL_MERGES
 export const BYTE_LEVEL_MERGES = 1;

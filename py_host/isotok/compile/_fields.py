@@ -34,6 +34,13 @@ def pack_fields(fields: Iterable[tuple[int, array[int] | array[float] | bytes]])
     return bytes(out)
 
 
+def append_fields(
+    source: bytes, fields: Iterable[tuple[int, array[int] | array[float] | bytes]]
+) -> bytes:
+    """Return what `pack_fields` made, with more fields."""
+    return source + pack_fields(fields)[len(MAGIC) :]
+
+
 def scalar(value: int) -> array[int]:
     """Return a field of one number."""
     return array("I", [value])

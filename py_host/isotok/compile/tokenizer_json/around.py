@@ -177,17 +177,23 @@ class _Decoder:
     fused: bool = False
 
 
-def decoder_fields(decoder: Json | None, *, byte_level: bool) -> list[Field]:
-    """Return the fields of a decoder; refuse by name what is not supported."""
+def decoder_fields(
+    decoder: Json | None, *, byte_level: bool, unk_special: bool = False
+) -> list[Field]:
+    """Return the fields of a decoder; refuse by name what is not supported.
+
+    `unk_special`: the unknown token is among the special ones.
+    """
     steps = flat(decoder, "decoder", "decoders")
     if byte_level:
         kinds = [step["type"] for _, step in steps]
         if kinds != ["ByteLevel"]:
             raise unsupported("decoder", f"{kinds or None} of a model of ByteLevel")
         return []
-    found = _Decoder()
+    found = _Decoder(abi.DECODE_UNK_SPECIAL if unk_special else 0)
     if decoder is None:  # the tokens, with spaces between them
-        found.flags, found.prefix = abi.DECODE_WORDS, _NEVER
+        found.flags |= abi.DECODE_WORDS
+        found.prefix = _NEVER
     for i, (path, step) in enumerate(steps):
         if step["type"] not in _DECODERS:
             raise unsupported(path, f"the decoder {step['type']}")
@@ -207,7 +213,7 @@ def _replace(found: _Decoder, step: Json, path: str, first: bool) -> None:
 
 
 def _byte_fallback(found: _Decoder, step: Json, path: str, first: bool) -> None:
-    if found.flags & ~abi.DECODE_SPACES or found.fused:
+    if found.fused:
         raise unsupported(path, "ByteFallback behind other decoders than Replace")
     found.flags |= abi.DECODE_RUNS
 

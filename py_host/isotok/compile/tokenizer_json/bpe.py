@@ -19,6 +19,7 @@ from isotok.compile.tokenizer_json.bytes_of_letters import bytes_of, is_spelled
 from isotok.compile.tokenizer_json.checked import maybe, optional
 from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
+from isotok.compile.tokenizer_json.finish import finish
 from isotok.compile.tokenizer_json.merges import Splits, read_splits
 from isotok.compile.tokenizer_json.pipeline import Pipeline, normalizer_fields
 from isotok.compile.tokenizer_json.vocabulary import read_vocabulary
@@ -72,9 +73,16 @@ def bpe_fields(document: Document) -> bytes:
         raise unsupported("model.vocab", "a vocabulary without entries")
     added = resolve_added(document.added_tokens, vocabulary.get, len(vocabulary))
     size = 1 + max((*vocabulary.values(), *(token.id for token in added)))
-    if pipeline.pre_tokenizer.byte_level:
-        return _byte_level(document, options, pipeline, vocabulary, added, size)
-    return _characters(document, options, pipeline, vocabulary, added, size)
+    byte_level = pipeline.pre_tokenizer.byte_level
+    read = _byte_level if byte_level else _characters
+    return finish(
+        read(document, options, pipeline, vocabulary, added, size),
+        document,
+        added,
+        byte_level=byte_level,
+        is_normalized=document.normalizer is not None and pipeline.normalizer_flags != 0,
+        unk_token=options.unk_token,
+    )
 
 
 def _read_options(document: Document) -> Options:
@@ -129,8 +137,12 @@ def _byte_level(
 
 
 def _added_type(token: AddedToken) -> int:
-    """CONTROL pieces are found by their bytes, so these must be the text."""
-    return abi.CONTROL if bytes_of(token.content) == token.content.encode() else abi.UNUSED
+    """Of a token that is found by its bytes, so these must be its text."""
+    if bytes_of(token.content) != token.content.encode():
+        raise unsupported(
+            "added_tokens", f"{shorten(token.content)}, which ByteLevel decodes to another text"
+        )
+    return abi.CONTROL if token.special else abi.USER_DEFINED
 
 
 def _need_bytes(pieces: Pieces) -> None:
@@ -172,7 +184,7 @@ def _characters(
         _put(pieces, number, text.encode(), abi.NORMAL)
     for token in added:
         if token.id not in splits.merged and len(token.content) > 1:
-            kind = abi.CONTROL if token.special else abi.NORMAL
+            kind = abi.CONTROL if token.special else abi.USER_DEFINED
             _put(pieces, token.id, token.content.encode(), kind)
     if options.byte_fallback:
         for text in _BYTE_TOKENS:

@@ -1,0 +1,46 @@
+"""What every type of model has besides: added tokens, the template, the decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isotok.compile._fields import append_fields
+from isotok.compile.tokenizer_json.added import added_fields
+from isotok.compile.tokenizer_json.around import decoder_fields, read_template, template_fields
+from isotok.compile.tokenizer_json.document import AddedToken, Document
+
+
+def finish(
+    model: bytes,
+    document: Document,
+    added: Sequence[AddedToken],
+    *,
+    byte_level: bool,
+    is_normalized: bool,
+    unk_token: str | None = None,
+) -> bytes:
+    """Return the fields of a model with those of all that is around it.
+
+    Parameters
+    ----------
+    model : bytes
+        Fields, as `pack_fields` returns them.
+    document : Document
+    added : sequence of AddedToken
+        With the ids that tokenizers gives them.
+    byte_level : bool
+        Whether pieces are bytes.
+    is_normalized : bool
+        Whether the normalizer changes text.
+    unk_token : str, optional
+        What unknown text becomes.
+    """
+    unk_special = any(token.special and token.content == unk_token for token in added)
+    return append_fields(
+        model,
+        [
+            *added_fields(added, is_normalized=is_normalized),
+            *template_fields(read_template(document.post_processor)),
+            *decoder_fields(document.decoder, byte_level=byte_level, unk_special=unk_special),
+        ],
+    )
