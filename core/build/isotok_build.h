@@ -58,7 +58,11 @@ enum {
     ISOTOK_FIELD_BYTE_LEVEL = 16,            /* uint32[1], ISOTOK_BYTE_LEVEL_…; 0: not */
     ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the pre-tokenizer of a byte-level model */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
-    ISOTOK_FIELD_PRETOK_CLASSES = 19         /* uint8[n] */
+    ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
+    ISOTOK_FIELD_UNICODE_HEADER = 20,        /* uint32[n], a program (FORMAT.md, section 12) … */
+    ISOTOK_FIELD_UNICODE_TABLES = 21,        /* uint16[n] */
+    ISOTOK_FIELD_UNICODE_TEXT = 22           /* uint8[n] … instead of a normalizer; of its flags only
+                                                ISOTOK_NORM_ESCAPE: no U+0020 comes out */
 };
 /* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is
  * merged first. WHOLE: a pre-token that is a piece is that piece, whatever its merges give. */

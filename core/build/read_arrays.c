@@ -59,6 +59,9 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_PRETOK_HEADER: return &spec->pretok_header;
     case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
     case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
+    case ISOTOK_FIELD_UNICODE_HEADER: return &spec->unicode_header;
+    case ISOTOK_FIELD_UNICODE_TABLES: return &spec->unicode_tables;
+    case ISOTOK_FIELD_UNICODE_TEXT: return &spec->unicode_text;
     default: return NULL;
     }
 }
@@ -146,7 +149,8 @@ static uint32_t element_size(uint32_t field)
 {
     switch (field) {
     case ISOTOK_FIELD_PIECE_SIZES:
-    case ISOTOK_FIELD_PRETOK_TABLES: return 2;
+    case ISOTOK_FIELD_PRETOK_TABLES:
+    case ISOTOK_FIELD_UNICODE_TABLES: return 2;
     case ISOTOK_FIELD_SCORES:
     case ISOTOK_FIELD_ALGORITHM:
     case ISOTOK_FIELD_PARITY:
@@ -154,7 +158,8 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_DENORMALIZER_FLAGS:
     case ISOTOK_FIELD_BYTE_FALLBACK:
     case ISOTOK_FIELD_BYTE_LEVEL:
-    case ISOTOK_FIELD_PRETOK_HEADER: return 4;
+    case ISOTOK_FIELD_PRETOK_HEADER:
+    case ISOTOK_FIELD_UNICODE_HEADER: return 4;
     default: return 1;
     }
 }

@@ -43,6 +43,9 @@ typedef struct isotok__spec {
     isotok__span pretok_header;              /* uint32, of a byte-level model */
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;
+    isotok__span unicode_header;             /* uint32: a program instead of a normalizer */
+    isotok__span unicode_tables;             /* uint16 */
+    isotok__span unicode_text;
 
     const uint8_t *piece_text; /* all pieces end to end */
     uint32_t *piece_ends;      /* [vocab_size] */

@@ -55,6 +55,9 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
            plan->denormalizer.unit_count);
     vector(s, ISOTOK__FIELD_DENORMALIZER_TEXT, plan->denormalizer.text.data,
            plan->denormalizer.text.size);
+    vector(s, ISOTOK__FIELD_UNICODE_HEADER, spec->unicode_header.data, spec->unicode_header.size);
+    vector(s, ISOTOK__FIELD_UNICODE_TABLES, spec->unicode_tables.data, spec->unicode_tables.size);
+    vector(s, ISOTOK__FIELD_UNICODE_TEXT, spec->unicode_text.data, spec->unicode_text.size);
     vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
     operation_sections(spec, plan, s);
 }

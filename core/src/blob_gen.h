@@ -41,6 +41,7 @@ enum {
     X(PRETOKENIZER, 14, "pretokenizer") \
     X(SPECIAL_TOKENS, 15, "special_tokens") \
     X(WHOLE_PIECES, 16, "whole_pieces") \
+    X(UNICODE, 17, "unicode") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -61,9 +62,10 @@ enum {
     ISOTOK__FEATURE_PRETOKENIZER = 14,
     ISOTOK__FEATURE_SPECIAL_TOKENS = 15,
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
+    ISOTOK__FEATURE_UNICODE = 17,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000001FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000003FFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -122,6 +124,9 @@ struct isotok__blob {
     const uint16_t *pretok_tables;
     const uint8_t *pretok_classes;
     const struct isotok__trie_node *special_trie;
+    const uint32_t *unicode_header;
+    const uint16_t *unicode_tables;
+    const uint8_t *unicode_text;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -147,6 +152,9 @@ struct isotok__blob {
     uint32_t pretok_tables_count;
     uint32_t pretok_classes_count;
     uint32_t special_trie_count;
+    uint32_t unicode_header_count;
+    uint32_t unicode_tables_count;
+    uint32_t unicode_text_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -185,9 +193,12 @@ enum {
     ISOTOK__FIELD_PRETOK_HEADER = 31,
     ISOTOK__FIELD_PRETOK_TABLES = 32,
     ISOTOK__FIELD_PRETOK_CLASSES = 33,
-    ISOTOK__FIELD_SPECIAL_TRIE = 34
+    ISOTOK__FIELD_SPECIAL_TRIE = 34,
+    ISOTOK__FIELD_UNICODE_HEADER = 35,
+    ISOTOK__FIELD_UNICODE_TABLES = 36,
+    ISOTOK__FIELD_UNICODE_TEXT = 37
 };
-#define ISOTOK__BLOB_FIELD_COUNT 35u
+#define ISOTOK__BLOB_FIELD_COUNT 38u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -242,6 +253,9 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretok_tables, 32, 2),
     ISOTOK__VECTOR(pretok_classes, 33, 1),
     ISOTOK__VECTOR(special_trie, 34, 8),
+    ISOTOK__VECTOR(unicode_header, 35, 4),
+    ISOTOK__VECTOR(unicode_tables, 36, 2),
+    ISOTOK__VECTOR(unicode_text, 37, 1),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -284,6 +298,9 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretok_tables",
     "pretok_classes",
     "special_trie",
+    "unicode_header",
+    "unicode_tables",
+    "unicode_text",
 };
 #endif
 

@@ -44,7 +44,7 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_EOS, 0, 0);
     status = begin_sampling(s, error);
     if (status != ISOTOK_OK) return status;
-    isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);
+    isotok__text_begin(s, false);
     s->window.map = s->options.flags & ISOTOK_OFFSETS ? s->map_memory : NULL;
     isotok__bpe_forget(&s->bpe);
     isotok__special_begin(s);
@@ -112,9 +112,8 @@ isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t
         *out_settled = s->window.size;
     } else {
         const size_t end = isotok__special_stop(s, input, &last);
-        state = isotok__normalizer_run(&s->normalizer, input->text, end, &input->consumed, last,
-                                       &s->window);
-        *out_settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+        state = isotok__text_run(s, input->text, end, &input->consumed, last);
+        *out_settled = isotok__text_settled(s);
     }
     *out_full = state == ISOTOK__NORM_FULL;
     if (state != ISOTOK__NORM_REFUSED) return ISOTOK_OK;

@@ -38,7 +38,8 @@ static uint32_t match(const isotok_model *model, const uint8_t *text, size_t siz
 
 size_t isotok__special_stop(struct isotok_session *s, const isotok_input *input, bool *last)
 {
-    const size_t room = s->window.capacity - s->window.size;
+    /* a little more than there is room for: who finds nothing to read would not say so */
+    const size_t room = s->window.capacity - s->window.size + 64;
     const size_t rest = input->size - input->consumed;
     const size_t end = input->consumed + (rest < room ? rest : room);
     size_t p;
@@ -76,7 +77,7 @@ isotok_status isotok__special_emit(struct isotok_session *s, isotok_input *input
     if (status != ISOTOK_OK) return status;
     input->consumed += s->special_size;
     units += n->consumed;
-    isotok__normalizer_begin(n, n->rules, n->unit, false);
+    isotok__text_begin(s, false);
     n->consumed = s->window.map_base = units;
     isotok__special_begin(s);
     return ISOTOK_OK;

@@ -36,6 +36,7 @@ FEATURES: Final[dict[str, int]] = {
     "pretokenizer": 14,
     "special_tokens": 15,
     "whole_pieces": 16,
+    "unicode": 17,
     "packed": 63,
 }
 
@@ -76,6 +77,9 @@ FIELDS: Final[dict[str, int]] = {
     "pretok_tables": 32,
     "pretok_classes": 33,
     "special_trie": 34,
+    "unicode_header": 35,
+    "unicode_tables": 36,
+    "unicode_text": 37,
 }
 
 # Vectors: name -> bytes of an element.
@@ -105,6 +109,9 @@ VECTORS: Final[dict[str, int]] = {
     "pretok_tables": 2,
     "pretok_classes": 1,
     "special_trie": 8,
+    "unicode_header": 4,
+    "unicode_tables": 2,
+    "unicode_text": 1,
 }
 
 
@@ -490,3 +497,18 @@ class BlobView:
     def special_trie(self) -> memoryview[int]:
         """Special tokens in raw text; value = id + 1, 0 = none (see TrieNode)."""
         return self._vector(34, 8).cast("I")
+
+    @property
+    def unicode_header(self) -> memoryview[int]:
+        """The normalizers of a tokenizer.json, FORMAT.md §12."""
+        return self._vector(35, 4).cast("I")
+
+    @property
+    def unicode_tables(self) -> memoryview[int]:
+        """Unicode tables."""
+        return self._vector(36, 2).cast("H")
+
+    @property
+    def unicode_text(self) -> memoryview[int]:
+        """Unicode text."""
+        return self._vector(37, 1).cast("B")

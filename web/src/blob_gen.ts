@@ -24,6 +24,7 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["pretokenizer", 14],
   ["special_tokens", 15],
   ["whole_pieces", 16],
+  ["unicode", 17],
   ["packed", 63],
 ];
 

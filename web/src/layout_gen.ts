@@ -185,6 +185,9 @@ export const FIELD_BYTE_LEVEL = 16;
 export const FIELD_PRETOK_HEADER = 17;
 export const FIELD_PRETOK_TABLES = 18;
 export const FIELD_PRETOK_CLASSES = 19;
+export const FIELD_UNICODE_HEADER = 20;
+export const FIELD_UNICODE_TABLES = 21;
+export const FIELD_UNICODE_TEXT = 22;
 
 // enum of ISOTOK_BYTE_LEVEL_MERGES
 export const BYTE_LEVEL_MERGES = 1;
