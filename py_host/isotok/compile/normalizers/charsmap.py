@@ -62,18 +62,21 @@ def _offset(unit: int) -> int:
 
 
 def _entries(units: array[int]) -> list[tuple[bytes, int]]:
+    children: dict[int, list[tuple[int, int]]] = {}
+    for at, unit in enumerate(units):
+        label = unit & 0x800000FF
+        if 0 < label < 256:
+            children.setdefault(at ^ label, []).append((label, at))
     found: list[tuple[bytes, int]] = []
     todo = [(b"", _offset(units[0]))]
     while todo:
         prefix, base = todo.pop()
         if len(prefix) > 255 or len(found) > _MOST_KEYS or len(todo) > _MOST_KEYS:
             raise ValueError(len(prefix))
-        for byte in range(1, 256):
-            at = base ^ byte
-            if at >= len(units) or units[at] & 0x800000FF != byte:
-                continue
+        for byte, at in children.get(base, ()):
+            key = prefix + bytes([byte])
             child = at ^ _offset(units[at])
             if units[at] & 0x100:
-                found.append((prefix + bytes([byte]), units[child] & 0x7FFFFFFF))
-            todo.append((prefix + bytes([byte]), child))
+                found.append((key, units[child] & 0x7FFFFFFF))
+            todo.append((key, child))
     return found

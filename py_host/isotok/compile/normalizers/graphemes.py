@@ -45,6 +45,7 @@ def classes() -> tuple[CodePoints, ...]:
 _PROBED: Final = frozenset(_NAMES) - {"other", "cr", "lf", "joiner", "plain_extend", "lvt"}
 
 
+@cache
 def class_of(char: str) -> int:
     """Return the number of a character's class."""
     return next((i for i, points in enumerate(classes()) if ord(char) in points), 0)

@@ -123,8 +123,12 @@ def make_rows(steps: Sequence[Step], texts: Texts, *, compact: bool) -> Rows:
                 raise fail("normalizer", "more than 65,536 kinds of characters")
         return found
 
+    apart = frozenset(singles)
     for first, end in _atoms(steps):
-        line = number(maker.row(SELF, chr(first)))
+        example = next((char for char in map(chr, range(first, end)) if char not in apart), None)
+        if example is None:
+            continue
+        line = number(maker.row(SELF, example))
         if line:
             of_point[first:end] = array("H", [line]) * (end - first)
     for char in singles:
