@@ -34,6 +34,7 @@ LAYERS = (
     Layer("L1", ("utf8", "trie", "cache", "pretokenize")),
     Layer("L1 blob", ("blob",)),
     Layer("L2", ("normalize", "special", "cuts", "lattice", "bpe_queue", "certify")),
+    Layer("L2 unicode", ("unicode",)),
     Layer("L2 session", ("session", "normalized", "chunk")),
     Layer("L3", ("unigram", "best_paths", "bpe", "wordpiece", "greedy", "words")),
     Layer(

@@ -59,6 +59,10 @@ enum {
     ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the compiled pre-tokenizer */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
     ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
+    ISOTOK_FIELD_UNICODE_HEADER = 20,        /* uint32[n], a program (FORMAT.md, section 12) … */
+    ISOTOK_FIELD_UNICODE_TABLES = 21,        /* uint16[n] */
+    ISOTOK_FIELD_UNICODE_TEXT = 22,          /* uint8[n] … instead of a normalizer; of its flags only
+                                                ISOTOK_NORM_ESCAPE: no U+0020 comes out */
     ISOTOK_FIELD_MERGE_SPLITS = 24, /* uint32[n], bpe by a list of merges (FORMAT.md, section 12):
                                        rank << 10 | bytes of the left part, pieces in id order */
     ISOTOK_FIELD_MERGE_COUNTS = 25, /* uint8[V], how many of them make piece i; empty: no list */

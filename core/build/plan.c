@@ -44,9 +44,11 @@ static void bound_user_defined(const isotok__spec *spec, isotok__plan *plan)
     }
 }
 
-static isotok_status plan_start_set(isotok__work *work, isotok__plan *plan)
+static isotok_status plan_start_set(isotok__work *work, const isotok__spec *spec,
+                                    isotok__plan *plan)
 {
-    if (plan->charsmap.units == NULL && plan->user_trie.nodes == NULL) {
+    if ((plan->charsmap.units == NULL && plan->user_trie.nodes == NULL) ||
+        spec->unicode_header.size != 0) {
         return ISOTOK_OK;
     }
     plan->start_set = ISOTOK__KEEP(work, uint64_t, ISOTOK__START_WORDS);
@@ -126,6 +128,7 @@ static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan
     }
     features |= spec->pretok_header.size != 0 ? ISOTOK__FEATURE_BIT(PRETOKENIZER) : 0;
     features |= spec->pretokens ? ISOTOK__FEATURE_BIT(PRETOKENS) : 0;
+    features |= spec->unicode_header.size != 0 ? ISOTOK__FEATURE_BIT(UNICODE) : 0;
     features |= spec->is_0_2_1 ? ISOTOK__FEATURE_BIT(SENTENCEPIECE_0_2_1) : 0;
     return features;
 }
@@ -154,7 +157,7 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
         status = isotok__plan_pairs(work, plan);
     }
     if (status == ISOTOK_OK) {
-        status = plan_start_set(work, plan);
+        status = plan_start_set(work, spec, plan);
     }
     return status == ISOTOK_OK ? plan_byte_ids(work, spec, plan) : status;
 }

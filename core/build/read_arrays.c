@@ -70,6 +70,9 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_DECODER_PREFIX: return &spec->decoder_prefix;
     case ISOTOK_FIELD_MERGE_SPLITS: return &spec->merge_splits;
     case ISOTOK_FIELD_MERGE_COUNTS: return &spec->merge_counts;
+    case ISOTOK_FIELD_UNICODE_HEADER: return &spec->unicode_header;
+    case ISOTOK_FIELD_UNICODE_TABLES: return &spec->unicode_tables;
+    case ISOTOK_FIELD_UNICODE_TEXT: return &spec->unicode_text;
     default: return NULL;
     }
 }
@@ -171,7 +174,8 @@ static uint32_t element_size(uint32_t field)
     switch (field) {
     case ISOTOK_FIELD_EXACT_SCORES: return 8;
     case ISOTOK_FIELD_PIECE_SIZES:
-    case ISOTOK_FIELD_PRETOK_TABLES: return 2;
+    case ISOTOK_FIELD_PRETOK_TABLES:
+    case ISOTOK_FIELD_UNICODE_TABLES: return 2;
     case ISOTOK_FIELD_SCORES:
     case ISOTOK_FIELD_ALGORITHM:
     case ISOTOK_FIELD_PARITY:
@@ -181,6 +185,7 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_BYTE_LEVEL:
     case ISOTOK_FIELD_PRETOKENS:
     case ISOTOK_FIELD_PRETOK_HEADER:
+    case ISOTOK_FIELD_UNICODE_HEADER:
     case ISOTOK_FIELD_ADDED_TOKENS:
     case ISOTOK_FIELD_WORD_RANGES:
     case ISOTOK_FIELD_TEMPLATE:

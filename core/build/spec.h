@@ -58,6 +58,9 @@ typedef struct isotok__spec {
     isotok__span decoder_prefix;
     isotok__span merge_splits; /* uint32, in canonical bytes: FORMAT.md section 12; unaligned */
     isotok__span merge_counts; /* uint8[vocab_size]; size 0: no list of merges */
+    isotok__span unicode_header;             /* uint32: a program instead of a normalizer */
+    isotok__span unicode_tables;             /* uint16 */
+    isotok__span unicode_text;
 
     const uint8_t *piece_text; /* all pieces end to end */
     uint32_t *piece_ends;      /* [vocab_size] */

@@ -59,6 +59,9 @@ static void common_sections(const isotok__spec *spec, const isotok__plan *plan, 
            plan->exact_scores != NULL ? (size_t)v + 1 : 0);
     vector(s, ISOTOK__FIELD_WORD_RULES, plan->word_rules,
            plan->word_rules != NULL ? 12 + spec->prefix.size : 0);
+    vector(s, ISOTOK__FIELD_UNICODE_HEADER, spec->unicode_header.data, spec->unicode_header.size);
+    vector(s, ISOTOK__FIELD_UNICODE_TABLES, spec->unicode_tables.data, spec->unicode_tables.size);
+    vector(s, ISOTOK__FIELD_UNICODE_TEXT, spec->unicode_text.data, spec->unicode_text.size);
     vector(s, ISOTOK__FIELD_UNK_SURFACE, spec->unk_surface.data, spec->unk_surface.size);
     vector(s, ISOTOK__FIELD_TEMPLATE_OPS, plan->template_ops, plan->template_count);
     vector(s, ISOTOK__FIELD_ADDED_TOKENS, spec->added.data, spec->added.size);

@@ -95,7 +95,7 @@ static bool is_cut(const isotok_model *model, const uint8_t *text, size_t r, siz
 
 bool isotok__part_cuttable(const isotok_model *model)
 {
-    if (model->whole_text || model->normalizer.max_key_bytes > LONGEST_KEY) return false;
+    if (model->whole_text || model->program.on || model->normalizer.max_key_bytes > LONGEST_KEY) return false;
     return model->blob.algorithm != ISOTOK_UNIGRAM || !model->wide;
 }
 

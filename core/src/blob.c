@@ -193,7 +193,12 @@ static void set_rules(struct isotok_model *model)
     n->replacements_size = b->charsmap_text_count;
     n->user = b->user_trie;
     n->start_set = b->start_set;
-    classify_ascii(n);
+    if (model->program.on) { /* not rules, but what its blocks are */
+        n->hard_count = b->unicode_header[10];
+        memcpy(n->hard_printable, b->unicode_header + 8, 8);
+    } else {
+        classify_ascii(n);
+    }
     model->decoder_flags = b->decoder[0].flags;
     model->has_denormalizer = b->decoder_count > 1;
     if (model->has_denormalizer) {
@@ -274,6 +279,9 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
         if (!isotok__pretok_open(&model->pretokenizer, &arrays))
             return corrupt(error, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_HEADER, 0);
     }
+    if ((model->features & ISOTOK_FEATURE(UNICODE)) &&
+        !isotok__unicode_open(&model->program, &model->blob))
+        return corrupt(error, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_UNICODE_HEADER, 0);
     if (verify != ISOTOK_VERIFY_TRUSTED &&
         (status = isotok__check_contents(model, data, error)) != ISOTOK_OK)
         return status;

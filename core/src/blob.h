@@ -76,8 +76,30 @@ struct isotok__rules {
     uint32_t hard_count;       /* … else 9: no block copies */
 };
 
+#define ISOTOK__UNI_TOP 272u /* 4,096 code points each */
+
+/* The opened form of `unicode_*`, see unicode.h. */
+struct isotok__program {
+    const uint32_t (*operations)[4];
+    const uint32_t *literals;
+    const uint32_t (*pairs)[3]; /* compositions: first, second, result; ascending */
+    const uint16_t *tables, *blocks, *rows, *clusters;
+    const uint8_t *text;
+    uint32_t on;    /* there is a program */
+    uint32_t count; /* of operations */
+    uint32_t pair_count, stride, flags, cluster_classes;
+    uint32_t expansion; /* characters that one character may become */
+    uint32_t stateful;  /* bit i: operation i acts at the beginning of a text */
+    uint32_t splits;    /* content of SPLIT, or 0 */
+};
+
+/* Opens the program of a blob; false: its parts do not fit. The check looks at every cell. */
+bool isotok__unicode_open(struct isotok__program *program, const struct isotok__blob *blob);
+bool isotok__unicode_check(const struct isotok__program *program, const struct isotok__blob *blob);
+
 struct isotok_model {
     struct isotok__blob blob;
+    struct isotok__program program;
     struct isotok__rules normalizer, denormalizer;
     uint64_t features;
     uint32_t parity;

@@ -84,6 +84,7 @@ static isotok_status check_lengths(const struct check *c)
     bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
     bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
     bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
+    bool unicode = feature(c, ISOTOK_FEATURE(UNICODE));
     uint32_t pair_words = b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS;
     const struct {
         uint32_t field;
@@ -115,7 +116,10 @@ static isotok_status check_lengths(const struct check *c)
                   : b->charsmap_trie == NULL},
         {ISOTOK__FIELD_CHARSMAP_TEXT, charsmap == (b->charsmap_text_count != 0)},
         {ISOTOK__FIELD_START_SET,
-         b->start_set_count == (user || charsmap ? ISOTOK_START_WORDS : 0u)},
+         b->start_set_count == (!unicode && (user || charsmap) ? ISOTOK_START_WORDS : 0u)},
+        {ISOTOK__FIELD_UNICODE_HEADER, unicode == (b->unicode_header != NULL)},
+        {ISOTOK__FIELD_UNICODE_TABLES, unicode == (b->unicode_tables != NULL)},
+        {ISOTOK__FIELD_UNICODE_TEXT, unicode == (b->unicode_text != NULL)},
         {ISOTOK__FIELD_DENORMALIZER_TRIE,
          denormalizer ? b->denormalizer_trie_count != 0 && b->denormalizer_trie_count % 256 == 0
                       : b->denormalizer_trie == NULL},
@@ -156,6 +160,7 @@ static isotok_status check_operations(const struct check *c)
     bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
     bool bytes = feature(c, ISOTOK_FEATURE(BYTE_LEVEL));
     static const uint32_t decoder_flags[] = {0, 3, 0, 0, ISOTOK__DECODE_ALL};
+    bool unicode = feature(c, ISOTOK_FEATURE(UNICODE));
     bool ok = b->normalizer_count == 1 && b->pretokenizer_count == (pretokenizer ? 1u : 0u) &&
               check_template(b) && b->decoder_count == (denormalizer ? 2u : 1u);
     ok = ok && b->normalizer[0].kind == ISOTOK_OP_NORMALIZE_SENTENCEPIECE &&
@@ -164,7 +169,7 @@ static isotok_status check_operations(const struct check *c)
     /* byte-level models have nothing of what belongs to SentencePiece's */
     ok = ok &&
          (!bytes || (b->algorithm == ISOTOK_BPE && b->normalizer[0].flags == 0 && !denormalizer &&
-                     !charsmap && b->user_trie == NULL && b->byte_ids == NULL));
+                     (!charsmap || unicode) && b->user_trie == NULL && b->byte_ids == NULL));
     if (ok && pretokenizer)
         ok = b->pretokenizer[0].kind == ISOTOK_OP_PRETOKENIZE && b->pretokenizer[0].flags == 0 &&
              b->pretokenizer[0].section == 1 && b->pretokenizer[0].argument == 0;
@@ -178,6 +183,10 @@ static isotok_status check_operations(const struct check *c)
         ok = b->decoder[1].kind == ISOTOK_OP_DENORMALIZE &&
              (b->decoder[1].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
              b->decoder[1].section == 1 && b->decoder[1].argument == 0;
+    /* a program does all that a normalizer does; the flag only tells that no space is left */
+    if (unicode)
+        ok = ok && (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ESCAPE) == 0 &&
+             b->user_trie == NULL;
     /* the internal form needs escaped spaces */
     if (ok && feature(c, ISOTOK_FEATURE(COMPACT_SPACE)))
         ok = (b->normalizer[0].flags & ISOTOK_NORM_ESCAPE) != 0;
@@ -382,6 +391,8 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);
     if (status == ISOTOK_OK) status = check_pretokenizer(&c);
     if (status == ISOTOK_OK) status = check_pretokens(&c);
+    if (status == ISOTOK_OK && model->program.on && !isotok__unicode_check(&model->program, b))
+        status = fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_UNICODE_TABLES, b->unicode_tables);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;
     status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,

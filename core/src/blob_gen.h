@@ -43,6 +43,7 @@ enum {
     X(WHOLE_PIECES, 16, "whole_pieces") \
     X(MERGE_LIST, 19, "merge_list") \
     X(PRETOKENS, 21, "pretokens") \
+    X(UNICODE, 17, "unicode") \
     X(PACKED, 63, "packed")
 
 enum {
@@ -65,9 +66,10 @@ enum {
     ISOTOK__FEATURE_WHOLE_PIECES = 16,
     ISOTOK__FEATURE_MERGE_LIST = 19,
     ISOTOK__FEATURE_PRETOKENS = 21,
+    ISOTOK__FEATURE_UNICODE = 17,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x800000000029FFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x80000000002BFFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -126,9 +128,9 @@ struct isotok__blob {
     const uint16_t *pretok_tables;
     const uint8_t *pretok_classes;
     const struct isotok__trie_node *special_trie;
-    const uint32_t *unused_35;
-    const uint32_t *unused_36;
-    const uint32_t *unused_37;
+    const uint32_t *unicode_header;
+    const uint16_t *unicode_tables;
+    const uint8_t *unicode_text;
     const uint32_t *merge_splits;
     const uint8_t *merge_counts;
     const uint64_t *exact_scores;
@@ -161,9 +163,9 @@ struct isotok__blob {
     uint32_t pretok_tables_count;
     uint32_t pretok_classes_count;
     uint32_t special_trie_count;
-    uint32_t unused_35_count;
-    uint32_t unused_36_count;
-    uint32_t unused_37_count;
+    uint32_t unicode_header_count;
+    uint32_t unicode_tables_count;
+    uint32_t unicode_text_count;
     uint32_t merge_splits_count;
     uint32_t merge_counts_count;
     uint32_t exact_scores_count;
@@ -210,9 +212,9 @@ enum {
     ISOTOK__FIELD_PRETOK_TABLES = 32,
     ISOTOK__FIELD_PRETOK_CLASSES = 33,
     ISOTOK__FIELD_SPECIAL_TRIE = 34,
-    ISOTOK__FIELD_UNUSED_35 = 35,
-    ISOTOK__FIELD_UNUSED_36 = 36,
-    ISOTOK__FIELD_UNUSED_37 = 37,
+    ISOTOK__FIELD_UNICODE_HEADER = 35,
+    ISOTOK__FIELD_UNICODE_TABLES = 36,
+    ISOTOK__FIELD_UNICODE_TEXT = 37,
     ISOTOK__FIELD_MERGE_SPLITS = 38,
     ISOTOK__FIELD_MERGE_COUNTS = 39,
     ISOTOK__FIELD_EXACT_SCORES = 40,
@@ -276,9 +278,9 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(pretok_tables, 32, 2),
     ISOTOK__VECTOR(pretok_classes, 33, 1),
     ISOTOK__VECTOR(special_trie, 34, 8),
-    ISOTOK__VECTOR(unused_35, 35, 4),
-    ISOTOK__VECTOR(unused_36, 36, 4),
-    ISOTOK__VECTOR(unused_37, 37, 4),
+    ISOTOK__VECTOR(unicode_header, 35, 4),
+    ISOTOK__VECTOR(unicode_tables, 36, 2),
+    ISOTOK__VECTOR(unicode_text, 37, 1),
     ISOTOK__VECTOR(merge_splits, 38, 4),
     ISOTOK__VECTOR(merge_counts, 39, 1),
     ISOTOK__VECTOR(exact_scores, 40, 8),
@@ -328,9 +330,9 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "pretok_tables",
     "pretok_classes",
     "special_trie",
-    "unused_35",
-    "unused_36",
-    "unused_37",
+    "unicode_header",
+    "unicode_tables",
+    "unicode_text",
     "merge_splits",
     "merge_counts",
     "exact_scores",

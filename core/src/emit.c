@@ -58,7 +58,11 @@ static void span_of(const struct isotok_session *s, uint32_t position, uint32_t 
 {
     const struct isotok__window *w = &s->window;
     memset(span, 0, sizeof *span);
-    if (w->map != NULL) {
+    if (w->map != NULL && isotok__map_shift(s) != 0) {
+        const uint32_t end = size != 0 ? w->map[position + size - 1] : 0;
+        span->begin = w->map_base + (w->map[position] >> 3);
+        span->end = w->map_base + (end >> 3) + (end & 7);
+    } else if (w->map != NULL) {
         /* past the last byte: where the normalizer stands */
         span->begin = w->map_base + w->map[position];
         uint32_t end = position + size;

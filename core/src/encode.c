@@ -57,7 +57,7 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
     choose_defaults(s->model, &s->options.flags);
     status = begin_sampling(s, error);
     if (status != ISOTOK_OK) return status;
-    isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit, false);
+    isotok__text_begin(s, false);
     s->window.map = s->options.flags & ISOTOK_OFFSETS ? s->map_memory : NULL;
     isotok__bpe_forget(&s->bpe);
     isotok__special_begin(s);
@@ -125,10 +125,9 @@ isotok_status isotok__fill(struct isotok_session *s, isotok_input *input, size_t
         *out_settled = s->window.size;
     } else {
         const size_t before = input->consumed, end = isotok__special_stop(s, input, &last);
-        state = isotok__normalizer_run(&s->normalizer, input->text, end, &input->consumed, last,
-                                       &s->window);
+        state = isotok__text_run(s, input->text, end, &input->consumed, last);
         isotok__special_passed(s, input, before);
-        *out_settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+        *out_settled = isotok__text_settled(s);
     }
     *out_full = state == ISOTOK__NORM_FULL;
     if (state != ISOTOK__NORM_REFUSED) return ISOTOK_OK;

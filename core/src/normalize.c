@@ -298,6 +298,12 @@ static uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text
 }
 #endif
 
+uint32_t isotok__plain_run(const struct isotok__rules *rules, const uint8_t *text, size_t position,
+                           bool collapse)
+{
+    return plain_run(rules, text, position, collapse);
+}
+
 /* Copies printable ASCII from text[position..size) that needs no rule and no space handling,
  * up to 16 bytes at a time; returns the new position. text[position - 1] is a byte that
  * was passed unchanged. The byte before a non-ASCII one is left, see hard_before_wide. */

@@ -45,6 +45,11 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
 size_t isotok__normalizer_settled(const struct isotok__normalizer *n,
                                   struct isotok__window *window);
 
+/* How many of the 16 bytes at text[position], from the first on, are printable ASCII but
+ * `hard_printable`, and with `collapse` no space behind a space; then text[position - 1] is read. */
+uint32_t isotok__plain_run(const struct isotok__rules *rules, const uint8_t *text, size_t position,
+                           bool collapse);
+
 /* Longest user-defined piece that prefixes canonical text[0..size) (of the first 64 that
  * do, as the original keeps them): bytes, or 0. */
 uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_bytes,

@@ -8,8 +8,7 @@ isotok_status isotok_normalize_begin(isotok_session *s, const isotok_encode_opti
 {
     isotok_status status = isotok__begin(s, options, ISOTOK_KEEP_ILL_FORMED, error);
     if (status != ISOTOK_OK) return status;
-    isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit,
-                             (s->options.flags & ISOTOK_KEEP_ILL_FORMED) != 0);
+    isotok__text_begin(s, (s->options.flags & ISOTOK_KEEP_ILL_FORMED) != 0);
     s->window.map = s->map_memory;
     s->mode = ISOTOK__NORMALIZING;
     return ISOTOK_OK;
@@ -22,12 +21,13 @@ static bool drain(isotok_session *s, size_t settled, uint8_t *out, uint32_t *out
 {
     const struct isotok__window *w = &s->window;
     bool compact = s->model->space_size == 1;
+    const uint32_t shift = isotok__map_shift(s);
     while (s->drained < settled) {
         uint8_t byte = w->text[s->drained];
         bool symbol = compact && byte == 0x20;
         if (*count == capacity) return false;
         out[*count] = symbol ? space_symbol[s->emitter.byte] : byte;
-        if (out_map != NULL) out_map[*count] = (uint32_t)(w->map_base + w->map[s->drained]);
+        if (out_map != NULL) out_map[*count] = (uint32_t)(w->map_base + (w->map[s->drained] >> shift));
         ++*count;
         if (symbol && ++s->emitter.byte < 3) continue;
         s->emitter.byte = 0;
@@ -51,9 +51,8 @@ isotok_status isotok_normalize_step(isotok_session *s, isotok_input *input, uint
     *out_count = 0;
     last = (input->part & ISOTOK_PART_LAST) != 0;
     for (;;) {
-        int state = isotok__normalizer_run(&s->normalizer, input->text, input->size,
-                                           &input->consumed, last, &s->window);
-        size_t settled = isotok__normalizer_settled(&s->normalizer, &s->window);
+        int state = isotok__text_run(s, input->text, input->size, &input->consumed, last);
+        size_t settled = isotok__text_settled(s);
         if (!drain(s, settled, out, out_map, capacity, out_count))
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, ISOTOK_WHAT_NOTHING, 0, 0,
                                 3 * (settled - s->drained));

@@ -58,10 +58,13 @@ void isotok__window_drop(struct isotok_session *s, size_t size)
     if (size == 0) return;
     if (w->map != NULL) {
         /* re-base, so that entries stay small however long the text is */
-        uint32_t shift = rest > 0 ? w->map[size] : 0;
-        for (i = 0; i < rest; i++) w->map[i] = w->map[size + i] - shift;
+        const uint32_t bits = isotok__map_shift(s);
+        const uint32_t shift = rest > 0 ? w->map[size] >> bits : 0;
+        for (i = 0; i < rest; i++) w->map[i] = w->map[size + i] - (shift << bits);
         w->map_base += shift;
-        if (rest == 0) w->map_base = s->normalizer.consumed;
+        if (rest == 0)
+            w->map_base = bits != 0 ? isotok__unicode_floor(&s->normalizer, &s->unicode)
+                                    : s->normalizer.consumed;
     }
     memmove(w->text, w->text + size, rest);
     w->size = rest;

@@ -50,6 +50,18 @@ static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint
     s->bpe.splits_mask = splits ? splits - 1 : 0;
 }
 
+/* Most units are one character. */
+static void carve_unicode(const struct isotok_model *model, struct isotok__unicode *u,
+                          struct carver *c, size_t n)
+{
+    const size_t capacity = n / 2;
+    uint32_t i;
+    u->capacity = (uint32_t)capacity;
+    u->unit = CARVE(c, struct isotok__char, capacity);
+    for (i = 0; i < 3; i++) u->work[i] = CARVE(c, struct isotok__char, capacity);
+    u->late = model->blob.charsmap_trie != NULL ? CARVE(c, uint64_t, capacity) : NULL;
+}
+
 /* Sets every array of `s` for a window of `n` bytes; returns the bytes used. */
 static uint64_t carve_all(const struct isotok_model *model, struct isotok_session *s,
                           uint8_t *memory, size_t n)
@@ -59,6 +71,7 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
     carve(&c, 1, sizeof *s);
     s->window.text = CARVE(&c, uint8_t, n + PADDING);
     s->map_memory = CARVE(&c, uint32_t, n + 1);
+    if (model->program.on) carve_unicode(model, &s->unicode, &c, n);
     if (unigram) {
         s->unigram.best = (float *)carve(&c, n + 1, model->pretokens ? 8 : 4);
         s->unigram.back = CARVE(&c, uint32_t, n + 1);
@@ -209,8 +222,33 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
     if (s->bpe.splits_mask != 0)
         memcpy(s->bpe.splits, from->bpe.splits,
                ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
+    memcpy(s->unicode.unit, from->unicode.unit, from->unicode.count * sizeof *s->unicode.unit);
+    if (from->unicode.late_count != 0)
+        memcpy(s->unicode.late, from->unicode.late, from->unicode.late_count * sizeof(uint64_t));
     if (s->symbols != NULL) memcpy(s->symbols, from->symbols, from->window.size);
     if (s->raw != NULL) memcpy(s->raw, from->raw, from->decoder.raw_count);
     *out_session = s;
     return ISOTOK_OK;
+}
+
+void isotok__text_begin(struct isotok_session *s, bool keep_ill_formed)
+{
+    isotok__normalizer_begin(&s->normalizer, &s->model->normalizer, s->options.offset_unit,
+                             keep_ill_formed);
+    isotok__unicode_begin(&s->unicode);
+}
+
+int isotok__text_run(struct isotok_session *s, const uint8_t *text, size_t size, size_t *position,
+                     bool last)
+{
+    if (!s->model->program.on)
+        return isotok__normalizer_run(&s->normalizer, text, size, position, last, &s->window);
+    return isotok__unicode_run(s->model, &s->normalizer, &s->unicode, text, size, position, last,
+                               &s->window);
+}
+
+size_t isotok__text_settled(struct isotok_session *s)
+{
+    return s->model->program.on ? s->window.settled
+                                : isotok__normalizer_settled(&s->normalizer, &s->window);
 }

@@ -11,6 +11,7 @@
 #include "bpe_queue.h"
 #include "cache.h"
 #include "normalize.h"
+#include "unicode.h"
 
 /* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text. Where
  * there are no byte pieces an unknown token may be a run of characters: emission joins them.
@@ -121,6 +122,7 @@ struct isotok_session {
     uint64_t magic;
     isotok_encode_options options;
     struct isotok__normalizer normalizer;
+    struct isotok__unicode unicode; /* the normalizer, where the model has a program */
     struct isotok__window window;
     uint32_t *map_memory; /* the window's map when offsets are wanted */
     uint32_t ready;       /* bytes at the front of the window that are segmented */
@@ -151,6 +153,19 @@ uint64_t isotok__session_memory(const struct isotok_model *model, size_t capacit
 /* Least memory: room for the longest single output of the normalizer. */
 size_t isotok__session_minimum(const struct isotok_model *model);
 size_t isotok__session_usual(const struct isotok_model *model);
+
+/* The model's normalizer, whichever it has: as isotok__normalizer_begin, _run and _settled. */
+void isotok__text_begin(struct isotok_session *session, bool keep_ill_formed);
+int isotok__text_run(struct isotok_session *session, const uint8_t *text, size_t size,
+                     size_t *position, bool last);
+size_t isotok__text_settled(struct isotok_session *session);
+
+/* Bits of the size in an entry of the window's map: of a program it says which one character it is
+ * aligned to. */
+ISOTOK_INLINE uint32_t isotok__map_shift(const struct isotok_session *s)
+{
+    return s->model->program.on && !(s->options.flags & ISOTOK_NORMALIZED) ? 3 : 0;
+}
 
 /* Fails with NEED_SCRATCH, asking for a window twice as large. */
 isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_error *error);

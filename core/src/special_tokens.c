@@ -168,7 +168,8 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
 
 size_t isotok__special_stop(struct isotok_session *s, const isotok_input *input, bool *last)
 {
-    const size_t room = s->window.capacity - s->window.size;
+    /* a little more than there is room for: who finds nothing to read would not say so */
+    const size_t room = s->window.capacity - s->window.size + 64;
     size_t end = input->consumed + isotok__min(input->size - input->consumed, room);
     if (s->model->blob.special_trie == NULL ||
         !((s->options.flags & ISOTOK_SPECIAL) || (s->model->special_flags & ISOTOK__ADDED_PLAIN)))
@@ -209,7 +210,7 @@ isotok_status isotok__special_emit(struct isotok_session *s, isotok_input *input
     if (status != ISOTOK_OK) return status;
     input->consumed += s->special_size;
     units += n->consumed;
-    isotok__normalizer_begin(n, n->rules, n->unit, false);
+    isotok__text_begin(s, false);
     n->consumed = s->window.map_base = units;
     isotok__special_begin(s);
     isotok__special_passed(s, input, before);

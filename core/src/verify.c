@@ -4,6 +4,7 @@
 
 #include "cuts.h"
 #include "trie.h"
+#include "utf8.h"
 
 static isotok_status fail(isotok_error *error, uint32_t what, uint32_t index)
 {
@@ -93,30 +94,6 @@ static bool may_start(const struct isotok__rules *rules, const uint8_t *text, ui
     return true;
 }
 
-static uint32_t put_scalar(uint32_t point, uint8_t out[4])
-{
-    if (point < 0x80) {
-        out[0] = (uint8_t)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        out[0] = (uint8_t)(0xC0 | point >> 6);
-        out[1] = (uint8_t)(0x80 | (point & 63));
-        return 2;
-    }
-    if (point < 0x10000) {
-        out[0] = (uint8_t)(0xE0 | point >> 12);
-        out[1] = (uint8_t)(0x80 | (point >> 6 & 63));
-        out[2] = (uint8_t)(0x80 | (point & 63));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xF0 | point >> 18);
-    out[1] = (uint8_t)(0x80 | (point >> 12 & 63));
-    out[2] = (uint8_t)(0x80 | (point >> 6 & 63));
-    out[3] = (uint8_t)(0x80 | (point & 63));
-    return 4;
-}
-
 static isotok_status check_starts(const isotok_model *model, isotok_error *error)
 {
     const uint64_t *set = model->normalizer.start_set;
@@ -126,7 +103,7 @@ static isotok_status check_starts(const isotok_model *model, isotok_error *error
     for (point = 0; point < ISOTOK_START_WORDS * 64; point++) {
         if (point >= 0xD800 && point < 0xE000) continue;
         if (!(set[point >> 6] >> (point & 63) & 1) &&
-            may_start(&model->normalizer, text, put_scalar(point, text)))
+            may_start(&model->normalizer, text, isotok__put_scalar(point, text)))
             return fail(error, ISOTOK_WHAT_START_SET, point);
     }
     return ISOTOK_OK;

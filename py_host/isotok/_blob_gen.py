@@ -38,6 +38,7 @@ FEATURES: Final[dict[str, int]] = {
     "whole_pieces": 16,
     "merge_list": 19,
     "pretokens": 21,
+    "unicode": 17,
     "packed": 63,
 }
 
@@ -78,9 +79,9 @@ FIELDS: Final[dict[str, int]] = {
     "pretok_tables": 32,
     "pretok_classes": 33,
     "special_trie": 34,
-    "unused_35": 35,
-    "unused_36": 36,
-    "unused_37": 37,
+    "unicode_header": 35,
+    "unicode_tables": 36,
+    "unicode_text": 37,
     "merge_splits": 38,
     "merge_counts": 39,
     "exact_scores": 40,
@@ -117,9 +118,9 @@ VECTORS: Final[dict[str, int]] = {
     "pretok_tables": 2,
     "pretok_classes": 1,
     "special_trie": 8,
-    "unused_35": 4,
-    "unused_36": 4,
-    "unused_37": 4,
+    "unicode_header": 4,
+    "unicode_tables": 2,
+    "unicode_text": 1,
     "merge_splits": 4,
     "merge_counts": 1,
     "exact_scores": 8,
@@ -516,19 +517,19 @@ class BlobView:
         return self._vector(34, 8).cast("I")
 
     @property
-    def unused_35(self) -> memoryview[int]:
-        """Unused 35."""
+    def unicode_header(self) -> memoryview[int]:
+        """The normalizers of a tokenizer.json, FORMAT.md §12."""
         return self._vector(35, 4).cast("I")
 
     @property
-    def unused_36(self) -> memoryview[int]:
-        """Unused 36."""
-        return self._vector(36, 4).cast("I")
+    def unicode_tables(self) -> memoryview[int]:
+        """Unicode tables."""
+        return self._vector(36, 2).cast("H")
 
     @property
-    def unused_37(self) -> memoryview[int]:
-        """Unused 37."""
-        return self._vector(37, 4).cast("I")
+    def unicode_text(self) -> memoryview[int]:
+        """Unicode text."""
+        return self._vector(37, 1).cast("B")
 
     @property
     def merge_splits(self) -> memoryview[int]:

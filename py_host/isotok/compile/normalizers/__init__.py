@@ -1,0 +1,5 @@
+"""The normalizers of a tokenizer.json, and what its pre-tokenizer rewrites, as a program of the core."""
+
+from isotok.compile.normalizers.program import Normalizer, make_normalizer
+
+__all__ = ["Normalizer", "make_normalizer"]
