@@ -164,7 +164,7 @@ def grapheme_sets() -> dict[str, list[str]]:
         "conjunct_extend": select(
             left, lambda c: count(consonant + virama + c + consonant + acute) == 5
         ),
-        "consonant": select(plain, lambda c: count(consonant + virama + c + acute) == 4),
+        "consonant": select(plain, lambda c: count(c + virama + consonant + acute) == 4),
         "prepend": prepend,
         "pictographic": select(plain, lambda c: count(symbol + joiner + c + acute) == 4),
         "trailing": trailing,

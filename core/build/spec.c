@@ -274,7 +274,8 @@ static isotok_status check_pretokens(isotok__work *work, const isotok__spec *spe
         uint8_t type = spec->types[id];
         bool matched = isotok__is_matched(spec, id);
         usable |= matched;
-        if (type < ISOTOK_NORMAL || type > ISOTOK_BYTE || type == ISOTOK_USER_DEFINED) {
+        if (type < ISOTOK_NORMAL || type > ISOTOK_BYTE ||
+            (type == ISOTOK_USER_DEFINED && matched)) {
             return fail_piece(work, spec, ISOTOK_WHAT_PIECE_TYPE, id);
         }
         if (piece.size == 0 && type != ISOTOK_UNUSED) {
@@ -286,7 +287,8 @@ static isotok_status check_pretokens(isotok__work *work, const isotok__spec *spe
         if (spec->scores[id] > ISOTOK__MAX_FLOAT || spec->scores[id] != spec->scores[id]) {
             return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
         }
-        if (!matched && type != ISOTOK_UNUSED && type != ISOTOK_CONTROL) {
+        if (!matched && type != ISOTOK_UNUSED && type != ISOTOK_CONTROL &&
+            type != ISOTOK_USER_DEFINED) {
             return fail_piece(work, spec, ISOTOK_WHAT_SCORE_NOT_FINITE, id);
         }
         if (type == ISOTOK_UNKNOWN && id != spec->unk_id) {

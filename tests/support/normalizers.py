@@ -271,7 +271,7 @@ def compare(name: str, texts: Sequence[str], backend: str = "native") -> None:
             got = [(piece, *offset) for piece, offset in zip(pieces, offsets, strict=True)]
             assert got == aligned, (name, ascii(text), got, aligned)
             whole = "".join(char for char, _, _ in aligned)
-            assert tok.normalize(text) == whole, (name, ascii(text))
+            assert tok.normalize(text) == whole, (name, ascii(text), "", "")
 
 
 # ---- Texts -------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,6 +53,7 @@ def wordpiece_fields(
     prefix: str = "##",
     max_chars: int = 100,
     added: Mapping[str, int] | None = None,
+    plain: Collection[str] = (),
     pretokenizer: PretokBytes | None = None,
 ) -> bytes:
     """Return a source for `compile_model` that gives the ids of WordPiece.
@@ -70,6 +71,8 @@ def wordpiece_fields(
         Longer words are unknown.
     added : mapping of str to int, optional
         Added tokens, in `vocab` or not.
+    plain : collection of str
+        Those of them that are not special.
     pretokenizer : tuple of bytes, optional
         How text is cut into words; without one all of it is a word.
 
@@ -80,7 +83,7 @@ def wordpiece_fields(
     """
     continuation = min(max_chars, 0xFFFFFFFF).to_bytes(4, "little") + _encoded(prefix)
     more = [(abi.FIELD_CONTINUATION, continuation)]
-    return _word_fields(abi.WORDPIECE, vocab, unk_token, added, more, pretokenizer)
+    return _word_fields(abi.WORDPIECE, vocab, unk_token, (added or {}, plain), more, pretokenizer)
 
 
 def wordlevel_fields(
@@ -88,6 +91,7 @@ def wordlevel_fields(
     unk_token: str,
     *,
     added: Mapping[str, int] | None = None,
+    plain: Collection[str] = (),
     pretokenizer: PretokBytes | None = None,
 ) -> bytes:
     """Return a source for `compile_model` that gives the ids of WordLevel.
@@ -96,7 +100,7 @@ def wordlevel_fields(
     ----------
     vocab : mapping of str to int
         Text and id of every word.
-    unk_token, added, pretokenizer
+    unk_token, added, plain, pretokenizer
         As for `wordpiece_fields`.
 
     Raises
@@ -104,7 +108,7 @@ def wordlevel_fields(
     TokenizerError
         Two words have one id, or an id is out of range.
     """
-    return _word_fields(abi.WORD, vocab, unk_token, added, [], pretokenizer)
+    return _word_fields(abi.WORD, vocab, unk_token, (added or {}, plain), [], pretokenizer)
 
 
 def unigram_fields(
@@ -113,6 +117,7 @@ def unigram_fields(
     *,
     byte_fallback: bool = False,
     added: Mapping[str, int] | None = None,
+    plain: Collection[str] = (),
     pretokenizer: PretokBytes | None = None,
 ) -> bytes:
     """Return a source for `compile_model` that gives the ids of Unigram.
@@ -125,7 +130,7 @@ def unigram_fields(
         What stands for unknown characters; None: they are errors, as in tokenizers.
     byte_fallback : bool
         Unknown text is spelled in pieces ``<0xHH>``, if all it needs are in `vocab`.
-    added, pretokenizer
+    added, plain, pretokenizer
         As for `wordpiece_fields`.
 
     Raises
@@ -149,7 +154,7 @@ def unigram_fields(
         raise TokenizerError(f"unk_id: {unk_id} is not the id of a piece")
     if unk_id is not None and pieces.types[unk_id] != abi.UNKNOWN:
         raise TokenizerError(f"unk_id: {unk_id} has no text, or the same as a later piece")
-    _add(pieces, added, last)
+    _add(pieces, added, plain, last)
     more: list[tuple[int, array[int] | array[float]]] = []
     if any(map(_is_rounded, pieces.scores)):
         more.append((abi.FIELD_EXACT_SCORES, pieces.scores))
@@ -162,17 +167,16 @@ def _word_fields(
     algorithm: int,
     vocab: Mapping[str, int],
     unk_token: str,
-    added: Mapping[str, int] | None,
+    added: tuple[Mapping[str, int], Collection[str]],
     more: Sequence[tuple[int, bytes]],
     pretokenizer: PretokBytes | None,
 ) -> bytes:
-    added = added or {}
     if min(vocab.values(), default=0) < 0:
         raise TokenizerError("vocabulary: an id is negative")
-    pieces = _empty(1 + max(vocab.values(), default=-1), added)
+    pieces = _empty(1 + max(vocab.values(), default=-1), added[0])
     for text, number in vocab.items():
         pieces.put(number, text, abi.UNKNOWN if text == unk_token else abi.NORMAL, 0.0)
-    _add(pieces, added, vocab)
+    _add(pieces, *added, vocab)
     unk_id = vocab.get(unk_token) if unk_token else None
     return _fields(algorithm, pieces, unk_id, more, pretokenizer)
 
@@ -191,13 +195,16 @@ def _empty(size: int, added: Mapping[str, int]) -> _Pieces:
     return _Pieces([b""] * size)
 
 
-def _add(pieces: _Pieces, added: Mapping[str, int], vocab: Mapping[str, int]) -> None:
+def _add(
+    pieces: _Pieces, added: Mapping[str, int], plain: Collection[str], vocab: Mapping[str, int]
+) -> None:
     """Mark added tokens; the model itself never gives those that are not in its vocabulary."""
     for text, number in added.items():
-        if text and vocab.get(text) == number:
+        if not text or vocab.get(text) != number:
+            kind = abi.USER_DEFINED if text in plain else abi.CONTROL
+            pieces.put(number, text, kind, _NOT_IN_TEXT)
+        elif text not in plain and pieces.types[number] != abi.UNKNOWN:
             pieces.types[number] = abi.CONTROL
-        else:
-            pieces.put(number, text, abi.CONTROL, _NOT_IN_TEXT)
 
 
 def _is_rounded(score: float) -> bool:

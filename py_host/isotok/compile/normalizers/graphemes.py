@@ -51,8 +51,10 @@ def class_of(char: str) -> int:
     return next((i for i, points in enumerate(classes()) if ord(char) in points), 0)
 
 
-_State = tuple[str, bool, bool, bool]
-"""Last class; of a conjunct: a consonant came, and a linker after it; pictographic Extend*."""
+_State = tuple[str, bool, bool, int]
+"""Last class; of a conjunct: a consonant came, and a linker after it; 1: a pictograph and
+Extend came, 2: and a joiner.
+"""
 
 
 def _is_joined(state: _State, name: str) -> bool:
@@ -67,7 +69,7 @@ def _is_joined(state: _State, name: str) -> bool:
         return True
     if conjunct and linker and name == "consonant":
         return True
-    return picture and last == "joiner" and name == "pictographic"
+    return picture == 2 and name == "pictographic"
 
 
 _HANGUL_PAIRS: Final = {
@@ -84,15 +86,22 @@ def _next(state: _State, name: str) -> _State:
         name,
         name == "consonant" or (conjunct and inside),
         inside and conjunct and (linker or name == "linker"),
-        name == "pictographic"
-        or (picture and name in ("extend", "plain_extend", "linker", "joiner") and True),
+        _picture(picture, name),
     )
+
+
+def _picture(picture: int, name: str) -> int:
+    if name == "pictographic":
+        return 1
+    if picture == 1 and name in ("extend", "plain_extend", "linker"):
+        return 1
+    return 2 if picture == 1 and name == "joiner" else 0
 
 
 @cache
 def automaton() -> tuple[tuple[int, ...], ...]:
     """Return cells [state][class]: the next state, or `CUT`. State 0 begins a cluster."""
-    start: _State = ("", False, False, False)
+    start: _State = ("", False, False, 0)
     numbers, rows, todo = {start: 0}, list[tuple[int, ...]](), [start]
     for state in todo:
         row: list[int] = []

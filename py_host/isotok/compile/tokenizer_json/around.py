@@ -109,9 +109,7 @@ def _specials(step: Json, path: str) -> dict[str, list[int]]:
     return specials
 
 
-def _steps(
-    step: Json, name: str, specials: Mapping[str, list[int]], path: str
-) -> tuple[Step, ...]:
+def _steps(step: Json, name: str, specials: Mapping[str, list[int]], path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     for i, value in enumerate(cast("list[object]", member(step, name, list, path))):
         where = f"{path}.{name}[{i}]"

@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from isotok import _layout_gen as abi
-from isotok.compile._fields import byte_level_fields, pack_fields, scalar
+from isotok.compile._fields import (
+    append_fields,
+    byte_level_fields,
+    pack_fields,
+    pretokenizer_fields,
+    scalar,
+)
 from isotok.compile.pretok.arrays import make_arrays
 from isotok.compile.pretok.chain import make_chain
-from isotok.compile.pretok.code_points import ALL
-from isotok.compile.pretok.huggingface import PreTokenizer
-from isotok.compile.pretok.nodes import Chars, Repeat
+from isotok.compile.pretok.code_points import ALL, CodePoints
+from isotok.compile.pretok.nodes import Chars, Concat, Repeat
 from isotok.compile.pretok.stages import Stage, behavior_of
 from isotok.compile.tokenizer_json.bytes_of_letters import bytes_of, is_spelled
 from isotok.compile.tokenizer_json.checked import maybe, optional
@@ -21,7 +26,7 @@ from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.finish import finish
 from isotok.compile.tokenizer_json.merges import Splits, read_splits
-from isotok.compile.tokenizer_json.pipeline import Pipeline, normalizer_fields
+from isotok.compile.tokenizer_json.pipeline import Pipeline, read_pipeline
 from isotok.compile.tokenizer_json.vocabulary import read_vocabulary
 
 _BYTE_TOKENS: Final = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -67,20 +72,20 @@ def bpe_fields(document: Document) -> bytes:
         The model is broken, or does something that is not supported, which is named.
     """
     options = _read_options(document)
-    pipeline = normalizer_fields(document.normalizer, document.pre_tokenizer)
+    pipeline = read_pipeline(document)
     vocabulary = read_vocabulary(document)
     if not vocabulary:
         raise unsupported("model.vocab", "a vocabulary without entries")
     added = resolve_added(document.added_tokens, vocabulary.get, len(vocabulary))
     size = 1 + max((*vocabulary.values(), *(token.id for token in added)))
-    byte_level = pipeline.pre_tokenizer.byte_level
+    byte_level = pipeline.byte_level
     read = _byte_level if byte_level else _characters
     return finish(
-        read(document, options, pipeline, vocabulary, added, size),
+        append_fields(read(document, options, pipeline, vocabulary, added, size), pipeline.fields),
         document,
         added,
         byte_level=byte_level,
-        is_normalized=document.normalizer is not None and pipeline.normalizer_flags != 0,
+        is_normalized=bool(pipeline.fields),
         unk_token=options.unk_token,
     )
 
@@ -129,7 +134,7 @@ def _byte_level(
         pieces.texts,
         bytes(pieces.types),
         array("f", bytes(4 * size)),
-        _pretokenizer(pipeline.pre_tokenizer),
+        pipeline.arrays() or _one_pretoken(),
         parity=abi.PARITY_HF,
         whole=options.ignore_merges,
         splits=(splits.counts, splits.splits),
@@ -156,11 +161,9 @@ def _need_bytes(pieces: Pieces) -> None:
         raise unsupported("model.vocab", f"a byte-level vocabulary without the byte {missing:#04x}")
 
 
-def _pretokenizer(cuts: PreTokenizer) -> tuple[bytes, bytes, bytes]:
-    stages = cuts.stages
-    if not stages:  # all text is one pre-token
-        stages = (Stage(Repeat(Chars(ALL), 1, None, "greedy", 0), behavior_of("Isolated"), ""),)
-    return make_arrays(make_chain(stages)).to_bytes()
+def _one_pretoken() -> tuple[bytes, bytes, bytes]:
+    every = Stage(Repeat(Chars(ALL), 1, None, "greedy", 0), behavior_of("Isolated"), "")
+    return make_arrays(make_chain((every,))).to_bytes()
 
 
 # ---- Characters -----------------------------------------------------------------------
@@ -200,7 +203,7 @@ def _character_fields(
 ) -> Iterator[tuple[int, array[int] | array[float] | bytes]]:
     yield abi.FIELD_ALGORITHM, scalar(abi.BPE)
     yield abi.FIELD_PARITY, scalar(abi.PARITY_HF)
-    yield abi.FIELD_NORMALIZER_FLAGS, scalar(pipeline.normalizer_flags)
+    yield abi.FIELD_NORMALIZER_FLAGS, scalar(0)
     yield abi.FIELD_BYTE_FALLBACK, scalar(int(options.byte_fallback))
     yield abi.FIELD_PIECE_TEXT, b"".join(pieces.texts)
     yield abi.FIELD_PIECE_SIZES, array("H", map(len, pieces.texts))
@@ -209,6 +212,14 @@ def _character_fields(
     yield abi.FIELD_UNK_SURFACE, (options.unk_token or "").encode()
     yield abi.FIELD_MERGE_COUNTS, splits.counts
     yield abi.FIELD_MERGE_SPLITS, splits.splits
+    if not (pipeline.escapes and _cuts_spaces(pipeline)):
+        yield from pretokenizer_fields(pipeline.arrays())
+
+
+def _cuts_spaces(pipeline: Pipeline) -> bool:
+    """Whether it only cuts at U+0020, which is not there any more."""
+    space = Chars(CodePoints.of(0x20))
+    return all(stage.node in (space, Concat((space,))) for stage in pipeline.stages)
 
 
 def _unknowns(options: Options, vocabulary: Mapping[str, int]) -> Options:

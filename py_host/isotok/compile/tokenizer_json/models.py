@@ -8,20 +8,24 @@ from typing import Final
 from isotok.compile.tokenizer_json.bpe import bpe_fields
 from isotok.compile.tokenizer_json.checked import maybe
 from isotok.compile.tokenizer_json.document import Document
-from isotok.compile.tokenizer_json.errors import broken, unsupported
+from isotok.compile.tokenizer_json.errors import broken
+from isotok.compile.tokenizer_json.unigram import read_unigram
+from isotok.compile.tokenizer_json.words import word_level_fields, word_piece_fields
 
-READERS: Final[Mapping[str, Callable[[Document], bytes]]] = {"BPE": bpe_fields}
+READERS: Final[Mapping[str, Callable[[Document], bytes]]] = {
+    "BPE": bpe_fields,
+    "Unigram": read_unigram,
+    "WordPiece": word_piece_fields,
+    "WordLevel": word_level_fields,
+}
 """From a document to a source for `compile_model`, by type of model."""
-_KNOWN: Final = ("BPE", "Unigram", "WordPiece", "WordLevel")
 
 
 def model_fields(document: Document) -> bytes:
     """Return a source for `compile_model`; refuse types that there is no reader for."""
     kind = _type_of(document)
-    if kind not in _KNOWN:
-        raise broken("model.type", f"{kind!r} is none of {', '.join(_KNOWN)}")
     if kind not in READERS:
-        raise unsupported("model.type", f"a model of type {kind}")
+        raise broken("model.type", f"{kind!r} is none of {', '.join(READERS)}")
     return READERS[kind](document)
 
 
