@@ -116,7 +116,8 @@ static bool canonical_byte(const isotok_model *model, const uint8_t *text, uint3
     return false;
 }
 
-/* One byte piece for each canonical byte; all but the last have an empty span. Unknowns
+/* One byte piece for each canonical byte; all but the last have an empty span, except with
+ * tokenizers, where each has all of it. Unknowns
  * are single characters, except words of the WORD model, whose bytes are walked in step. */
 static isotok_status emit_bytes(struct isotok_session *s, isotok_output *o, uint32_t position,
                                 uint32_t size, const struct span *span)
@@ -139,7 +140,7 @@ static isotok_status emit_bytes(struct isotok_session *s, isotok_output *o, uint
         }
         if (s->model->space_size != 1) inner = skipped = e->byte;
         canonical_byte(s->model, text + inner, size - inner, e->byte - skipped, &byte);
-        if (!last && !s->model->pretokens) part.end = part.begin;
+        if (!last && s->model->parity != ISOTOK_PARITY_HF) part.end = part.begin;
         part.norm_begin = span->norm_begin + e->byte;
         part.norm_end = part.norm_begin + 1;
         status = put_id(s, o, s->model->blob.byte_ids[byte], &part);
