@@ -93,8 +93,8 @@ static void rank_pair(merger *m, uint32_t i)
     if (slot != ISOTOK_NO_SLOT && m->plan->trie.nodes[slot].value != ISOTOK_VALUE_NONE) {
         uint32_t value = m->plan->trie.nodes[slot].value & ~ISOTOK__NOT_DIRECT_BIT;
         uint32_t left = begin - m->position[i];
-        m->rank[i] = m->plan->splits != NULL ? isotok__split_rank(m->plan->splits, value, left)
-                                             : value;
+        m->rank[i] =
+            m->plan->splits != NULL ? isotok__split_rank(m->plan->splits, value, left) : value;
     }
 }
 

@@ -27,9 +27,8 @@ isotok_status isotok__splits_check(isotok__work *work, const isotok__spec *spec)
 {
     size_t at = 0;
     if (spec->merge_counts.size == 0) {
-        return spec->merge_splits.size == 0
-                   ? ISOTOK_OK
-                   : fail_field(work, ISOTOK_FIELD_MERGE_COUNTS, 0);
+        return spec->merge_splits.size == 0 ? ISOTOK_OK
+                                            : fail_field(work, ISOTOK_FIELD_MERGE_COUNTS, 0);
     }
     if (spec->algorithm != ISOTOK_BPE || spec->merge_counts.size != spec->vocab_size) {
         return fail_field(work, ISOTOK_FIELD_MERGE_COUNTS, 0);

@@ -120,7 +120,7 @@ def open_model(model: str | None, backend: str, verify: str = "safe") -> Tokeniz
 def compile_command(
     source: str, output: str | None, packed: bool, compat: Compat | None, backend: BackendName
 ) -> None:
-    """Compile SOURCE (a .model, .spm.fb or packed model) to a blob."""
+    """Compile SOURCE (.model, .spm.fb, tokenizer.json, .tiktoken, packed model) to a blob."""
     from isotok.compile import compile_model
 
     data = read_file(source)
@@ -130,7 +130,7 @@ def compile_command(
     target = Path(output) if output else Path(source.removesuffix(".fb")).with_suffix(suffix)
     with naming(source):
         form = "packed" if packed else "blob"
-        result = compile_model(data, form, backend=backend, compat=compat)
+        result = compile_model(data, form, backend=backend, compat=compat, name=source)
         isotok.load(result, backend=backend, verify="full").close()
     temporary = target.with_name(target.name + ".tmp")
     try:

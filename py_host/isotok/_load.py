@@ -53,9 +53,10 @@ def load(
     Parameters
     ----------
     source : path or bytes, optional
-        A blob (`.isotok`), a packed model, a SentencePiece `.model` or a `.spm.fb` of
-        SentencePiece Lite; all but the first are compiled in memory. Without it: the model
-        that comes with the package.
+        A blob (`.isotok`), a packed model, a SentencePiece `.model`, a `.spm.fb` of
+        SentencePiece Lite, a `tokenizer.json`, a `tekken.json` or the rank file
+        `NAME.tiktoken` of a known encoding; all but the first are compiled in memory. Without
+        it: the model that comes with the package.
     backend : {"auto", "native", "wasm"}
         What runs the core. "auto" is what the environment variable ISOTOK_BACKEND says,
         else native where it is installed.
@@ -198,7 +199,7 @@ def _open_path(path: str | os.PathLike[str], options: _Options) -> Backend:
         _files.read_into(file, memoryview(head)[: min(64, size)], os.fspath(path))
         if _files.kind_of(bytes(head)) != "blob":
             data = _files.read_aligned(file, os.fspath(path))
-            return _open_foreign(data, options)
+            return _open_foreign(data, options, os.fsdecode(path))
         if options.engine == "wasm":
             return _open_wasm(_files.FileSource(file, os.fspath(path)), options)
         return _open_native(_blob_memory(file, path, options.map_file), options)
@@ -220,11 +221,16 @@ def _open_bytes(data: Buffer, options: _Options) -> Backend:
     return _open_native(_files.aligned_copy(data), options)
 
 
-def _open_foreign(data: Buffer, options: _Options) -> Backend:
+def _open_foreign(data: Buffer, options: _Options, name: str = "") -> Backend:
     from isotok.compile import compile_buffer
 
     blob = compile_buffer(
-        data, "blob", backend=options.engine, limits=options.limits, compat=options.compat
+        data,
+        "blob",
+        backend=options.engine,
+        limits=options.limits,
+        compat=options.compat,
+        name=name,
     )
     if options.engine == "wasm":
         return _open_wasm(_files.BytesSource(blob), options)

@@ -26,14 +26,17 @@ SCRIPTS = "aZ éß٣ηЖ中あｱ한ไทย\u0301\u200d🙂👩‍🚀\u3000\x
 @cache
 def source(name: str) -> bytes:
     """A model without added tokens and what is not supported yet; tests of those are elsewhere."""
+    whole = _whole(name)
+    whole["added_tokens"] = []
+    whole["post_processor"] = None
+    return json.dumps(whole, ensure_ascii=False).encode()
+
+
+def _whole(name: str) -> dict[str, Any]:
     for path in data.models_dir().glob(f"{name}.tokenizer.json*"):
         raw = path.read_bytes()
         whole: dict[str, Any] = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-        whole["added_tokens"] = []
-        whole["post_processor"] = None
-        if name == "qwen3":
-            whole["normalizer"] = None
-        return json.dumps(whole, ensure_ascii=False).encode()
+        return whole | ({"normalizer": None} if name == "qwen3" else {})
     pytest.skip(f"no {name}.tokenizer.json")
 
 
@@ -126,6 +129,19 @@ def _seconds(tok: isotok.Tokenizer, text: str) -> float:
     begin = time.process_time()
     tok.count(text)
     return time.process_time() - begin
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_added_tokens(name: str) -> None:
+    """With all of them: the number of ids, and what bytes the ids of byte-level models are."""
+    text = json.dumps(_whole(name))
+    ref = tokenizers.Tokenizer.from_str(text)
+    tok = isotok.load(text.encode(), verify="full")
+    assert tok.vocab_size == 1 + max(ref.get_vocab().values())
+    for number, token in ref.get_added_tokens_decoder().items():
+        if ref.decoder.__class__.__name__ == "ByteLevel":
+            assert tok.decode([number]) == ref.decode([number], skip_special_tokens=False)
+        assert ref.token_to_id(token.content) == number
 
 
 def test_as_it_is() -> None:

@@ -30,13 +30,15 @@ def compile_model(
     backend: Literal["auto", "native", "wasm"] = "auto",
     limits: Limits | Mapping[str, int | None] | None = None,
     compat: Compat | None = None,
+    name: str = "",
 ) -> bytes:
     """Compile a model file in memory.
 
     Parameters
     ----------
     source : bytes-like
-        A SentencePiece `.model`, a `.spm.fb` of SentencePiece Lite, a packed model, or a blob.
+        A SentencePiece `.model`, a `.spm.fb` of SentencePiece Lite, a `tokenizer.json`, a
+        `tekken.json`, a `.tiktoken` rank file, a packed model, or a blob.
     form : {"blob", "packed", "model", "spm.fb"}
         "blob" is what the core opens; "packed" is smaller and has to be compiled again.
         "model" and "spm.fb" are the files of SentencePiece and of SentencePiece Lite.
@@ -47,6 +49,8 @@ def compile_model(
     compat : {"0.2.1"}, optional
         Make a model that gives the ids and texts of sentencepiece up to 0.2.1. A packed model
         and a blob are what they were made as; it is an error if that is not this.
+    name : str
+        Name or path of the file: of a rank file, which encoding it is.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def compile_model(
         ...
     isotok.errors.TokenizerError: ...
     """
-    made = compile_buffer(source, form, backend=backend, limits=limits, compat=compat)
+    made = compile_buffer(source, form, backend=backend, limits=limits, compat=compat, name=name)
     return bytes(made)
 
 
@@ -86,19 +90,22 @@ def _refuse_foreign(head: bytes) -> None:
     for mark, what in _FOREIGN.items():
         if head.startswith(mark):
             raise TokenizerError(
-                f"source: the file is {what}; a SentencePiece .model is opened",
+                f"source: the file is {what}",
                 status=Status.E_UNSUPPORTED,
                 what=abi.WHAT_SOURCE_KIND,
             )
 
 
-def _read_foreign(source: Buffer) -> Buffer:
+def _read_foreign(source: Buffer, name: str) -> Buffer:
     """Fields of a model whose file Python reads, or the source itself."""
-    if not bytes(memoryview(source)[:64]).lstrip(b" \t\r\n").startswith(b"{"):
-        return source
-    from isotok.compile.tokenizer_json import tokenizer_json_fields
+    head = bytes(memoryview(source)[:1024])
+    if head.lstrip(b" \t\r\n").startswith(b"{"):
+        from isotok.compile.tokenizer_json import tokenizer_json_fields
 
-    return tokenizer_json_fields(source)
+        return tokenizer_json_fields(source)
+    from isotok.compile._tiktoken import is_rank_file, named_fields
+
+    return named_fields(source, name) if is_rank_file(head) else source
 
 
 def compile_buffer(
@@ -108,6 +115,7 @@ def compile_buffer(
     backend: str = "auto",
     limits: Limits | Mapping[str, int | None] | None = None,
     compat: Compat | None = None,
+    name: str = "",
 ) -> Buffer:
     """Compile without the last copy; natively the result is 64-aligned memory."""
     if form not in _FORMS:
@@ -115,7 +123,7 @@ def compile_buffer(
         raise TokenizerError(f"form: {form!r} is unknown; use one of {known}")
     need_compat(compat)
     _refuse_foreign(bytes(memoryview(source)[:2]))
-    source = _read_foreign(source)
+    source = _read_foreign(source, name)
     kind = abi.SOURCE_AUTO if compat is None else abi.SOURCE_AUTO | abi.SOURCE_0_2_1
     limits = limits_of(limits)
     if choose(backend, limits) == "native":

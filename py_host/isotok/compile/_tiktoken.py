@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
+import re
 from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
 from isotok.compile._fields import byte_level_fields
-from isotok.errors import TokenizerError
+from isotok.errors import Status, TokenizerError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -75,6 +77,43 @@ def read_ranks(data: Buffer) -> dict[bytes, int]:
                 "and its rank"
             ) from error
     return ranks
+
+
+_FIRST_LINE: Final = re.compile(rb"[A-Za-z0-9+/]{2,}={0,2} [0-9]+\r?\n")
+
+
+def is_rank_file(head: bytes) -> bool:
+    """Whether a file that begins like this is one."""
+    return _FIRST_LINE.match(head) is not None
+
+
+def named_fields(data: Buffer, name: str) -> bytes:
+    """Return a source for `compile_model` from a rank file and its name.
+
+    Parameters
+    ----------
+    data : bytes-like
+        The rank file, which holds no pattern.
+    name : str
+        The file's name or path: that of an encoding and ``.tiktoken``.
+
+    Raises
+    ------
+    TokenizerError
+        No encoding has this name.
+    """
+    from isotok.compile.pretok.tiktoken import PATTERNS
+
+    encoding = os.path.basename(name).removesuffix(".tiktoken")
+    if encoding not in SPECIAL_TOKENS:
+        raise TokenizerError(
+            f"rank file: it holds no pattern, and {encoding!r} is no encoding whose pattern is "
+            f"known ({', '.join(SPECIAL_TOKENS)}); rename the file to NAME.tiktoken, or use "
+            "isotok.compat.tiktoken.Encoding, which takes a pattern",
+            status=Status.E_UNSUPPORTED,
+            what=abi.WHAT_SOURCE_KIND,
+        )
+    return tiktoken_fields(read_ranks(data), PATTERNS[encoding], SPECIAL_TOKENS[encoding])
 
 
 def tiktoken_fields(

@@ -1,4 +1,4 @@
-"""`tokenizer.json` of Hugging Face -> ModelSpec arrays.
+"""`tokenizer.json` of Hugging Face, `tekken.json` of Mistral -> ModelSpec arrays.
 
 | module | what |
 |---|---|
@@ -7,6 +7,7 @@
 | `pipeline` | normalizer and pre-tokenizer as operations |
 | `models` | which reader for which type of model |
 | `bpe`, `merges`, `vocabulary` | BPE |
+| `tekken` | the other JSON |
 
 What tokenizers refuses is refused, with the place in the JSON; what cannot be reproduced exactly
 is refused by name.
@@ -16,8 +17,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isotok.compile.tokenizer_json.document import Document, read_document
+from isotok.compile.tokenizer_json.document import Document, make_document, read_document
 from isotok.compile.tokenizer_json.models import model_fields
+from isotok.compile.tokenizer_json.parts import split_document
+from isotok.compile.tokenizer_json.tekken import is_tekken, tekken_fields
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -31,11 +34,14 @@ def tokenizer_json_fields(data: Buffer) -> bytes:
     Parameters
     ----------
     data : bytes-like
-        A tokenizer.json.
+        A tokenizer.json, or a tekken.json.
 
     Raises
     ------
     TokenizerError
         It is broken, or does something that is not supported; the error names it.
     """
-    return model_fields(read_document(data))
+    document, large = split_document(data)
+    if is_tekken(document, large):
+        return tekken_fields(data, document, large)
+    return model_fields(make_document(data, document, large))

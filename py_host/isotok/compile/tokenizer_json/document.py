@@ -55,7 +55,7 @@ class Document:
     model : mapping
         The model's small members.
     large : mapping of str to Span
-        Its large ones: `vocab`, `merges`.
+        Its large ones by path: `model.vocab`, `model.merges`.
     added_tokens : tuple of AddedToken
         In the order of the file.
     normalizer, pre_tokenizer, post_processor, decoder : mapping or None
@@ -91,7 +91,11 @@ def read_document(data: Buffer) -> Document:
     TokenizerError
         It is not JSON, or not of the shape of a tokenizer.json.
     """
-    document, large = split_document(data)
+    return make_document(data, *split_document(data))
+
+
+def make_document(data: Buffer, document: Mapping[str, Any], large: Mapping[str, Span]) -> Document:
+    """Check the members of a file that `split_document` has read."""
     version = optional(document, "version", str, "1.0", "")
     if version != "1.0":
         raise broken("version", f"{version!r} is not 1.0")

@@ -105,7 +105,7 @@ def _high(entry: int) -> int:
 
 def _pairs(document: Document) -> Iterator[Iterable[tuple[str, str]]]:
     """Yield the merges, some at a time; all are lines or all are pairs."""
-    span = document.large.get("merges")
+    span = document.large.get("model.merges")
     if span is None or span.is_object:
         raise broken("model.merges", "an array of merges should be here")
     count = 0

@@ -34,8 +34,8 @@ def _type_of(document: Document) -> str:
     found = maybe(document.model, "type", str, "model")
     if found is not None:
         return found
-    vocab = document.large.get("vocab")
-    if "merges" in document.large or vocab is None:
+    vocab = document.large.get("model.vocab")
+    if "model.merges" in document.large or vocab is None:
         return "BPE"
     if not vocab.is_object:
         return "Unigram"

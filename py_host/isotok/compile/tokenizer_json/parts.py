@@ -25,9 +25,10 @@ _STRING: Final = rb'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"'
 _NUMBER: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
 _VALUE: Final = rb"(?:%s|%s|true|false|null)" % (_STRING, _NUMBER)
 _PAIR: Final = _WS.join([rb"\[", _STRING, rb",", _VALUE, rb"\]"])
+_FLAT: Final = rb'\{(?:[^"{}\[\]]++|%s)*+\}' % _STRING
 _ENTRIES: Final = {
     b"{": _WS.join([b"", _STRING, rb":", _VALUE, b""]),
-    b"[": _WS.join([b"", rb"(?:%s|%s)" % (_PAIR, _VALUE), b""]),
+    b"[": _WS.join([b"", rb"(?:%s|%s|%s)" % (_PAIR, _VALUE, _FLAT), b""]),
 }
 _RUNS: Final = {mark: re.compile(rb"(?:%s,)*+" % entry) for mark, entry in _ENTRIES.items()}
 _LASTS: Final = {
@@ -49,8 +50,8 @@ _MOST_MEMBERS: Final = 1000
 """Of the file and of `model`."""
 _DEEPEST: Final = 100
 
-LARGE: Final = ("vocab", "merges")
-"""Members of `model` that are not parsed with the rest."""
+_LARGE: Final = ("model.vocab", "model.merges", "vocab")
+"""What is not parsed with the rest; the last is that of a tekken.json."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def split_document(data: Buffer) -> tuple[dict[str, Any], dict[str, Span]]:
     document : dict
         The JSON object, with null for each large member.
     large : dict of str to Span
-        By name.
+        By their paths: `model.vocab`, `model.merges`, `vocab`.
 
     Raises
     ------
@@ -184,14 +185,14 @@ class _Scanner:
         place, mark = f"{path}.{name}" if path else name, self._peek()
         if name in inner and mark == b"{":
             self.scan_object(place, ())
-        elif path == "model" and name in LARGE and mark in (b"{", b"["):
-            self._skip_large(place, name, mark)
+        elif place in _LARGE and mark in (b"{", b"["):
+            self._skip_large(place, mark)
         else:
             self._skip_small(place)
 
-    def _skip_large(self, path: str, name: str, mark: bytes) -> None:
+    def _skip_large(self, path: str, mark: bytes) -> None:
         begin = self.at
-        if name in self.large:
+        if path in self.large:
             raise broken(path, "this member is there twice", offset=begin)
         self._copy(begin)
         self.at += 1
@@ -204,7 +205,7 @@ class _Scanner:
         if end == self.at:
             kinds = "a name and a number" if mark == b"{" else "a string, or a pair in brackets"
             raise broken(path, f"{self._here()} where {kinds} should be", offset=self.at)
-        self.large[name] = Span(path, mark == b"{", begin, end)
+        self.large[path] = Span(path, mark == b"{", begin, end)
         self._skeleton += b"null"
         self._copied = self.at = end
 

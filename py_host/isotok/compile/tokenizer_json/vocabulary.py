@@ -21,7 +21,7 @@ def read_vocabulary(document: Document) -> dict[str, int]:
     TokenizerError
         It is missing, an id is none, or texts or ids come twice.
     """
-    span = document.large.get("vocab")
+    span = document.large.get("model.vocab")
     if span is None or not span.is_object:
         raise broken("model.vocab", "an object of texts and ids should be here")
     vocabulary: dict[str, int] = {}
