@@ -74,7 +74,10 @@ def _many(seed: int) -> tuple[dict[str, Any], list[str]]:
     rng = random.Random(seed)
     parts = ["".join(rng.choices("abcé", k=rng.randint(1, 5))) for _ in range(300)]
     pieces = sorted({*"abcé", *parts})
-    vocab = [("<unk>", 0.0), *((piece, -len(piece) * rng.choice([0.1, 0.3, 1])) for piece in pieces)]
+    vocab = [
+        ("<unk>", 0.0),
+        *((piece, -len(piece) * rng.choice([0.1, 0.3, 1])) for piece in pieces),
+    ]
     texts = [" ".join("".join(rng.choices("aabbcéx", k=rng.randint(1, 12))) for _ in range(300))]
     model = {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}
     return model, texts
@@ -126,7 +129,13 @@ def test_no_sampling(backend: str) -> None:
 def test_packed() -> None:
     """The packed form, and a blob compiled again, give the same blob."""
     for score in (-0.5, -0.1):
-        vocab = [("<unk>", 0.0), ("a", score), ("", -40.25), ("a", -2.0), *((b, -3.0) for b in BYTES)]
+        vocab = [
+            ("<unk>", 0.0),
+            ("a", score),
+            ("", -40.25),
+            ("a", -2.0),
+            *((b, -3.0) for b in BYTES),
+        ]
         blob = compile_model(
             unigram_fields(vocab, 0, byte_fallback=True, added={"<new>": 999, "<unk>": 0})
         )
