@@ -40,7 +40,8 @@ static void classify(const isotok__spec *spec, isotok__plan *plan)
     }
     bool by_pretokens = isotok__by_pretokens(spec);
     bool cuttable = well_formed && plan->charsmap.well_formed;
-    plan->compact = cuttable && !spaces && !by_pretokens && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
+    plan->compact =
+        cuttable && !spaces && !by_pretokens && (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
     plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
     plan->features |= cuttable || by_pretokens ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
 }

@@ -135,7 +135,9 @@ static void exercise_normalized(const drive_model *m, const drive_plan *plan, co
     } else {
         REQUIRE(error.what == ISOTOK_WHAT_NO_UNKNOWN ||
                 (error.what == ISOTOK_WHAT_NORMALIZED_TEXT && error.offset < size));
-        REQUIRE(error.what == ISOTOK_WHAT_NO_UNKNOWN || cut == ISOTOK_E_TEXT ? cutting.offset == error.offset : cut == ISOTOK_OK);
+        REQUIRE(error.what == ISOTOK_WHAT_NO_UNKNOWN || cut == ISOTOK_E_TEXT
+                    ? cutting.offset == error.offset
+                    : cut == ISOTOK_OK);
     }
     drive_tokens_free(&t);
 }
