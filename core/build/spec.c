@@ -3,6 +3,7 @@
 #include "spec.h"
 
 #include "isotok_build.h"
+#include "pretokenize.h"
 
 static const uint8_t default_unk_surface[] = {' ', 0xE2, 0x81, 0x87, ' '};
 
@@ -309,9 +310,40 @@ static isotok_status check_pretokens(isotok__work *work, const isotok__spec *spe
     return status;
 }
 
+/* The arrays as the core will check them. Those of a source need not be aligned. */
+static isotok_status check_pretokenizer(isotok__work *work, const isotok__spec *spec)
+{
+    struct isotok__pretokenizer opened;
+    size_t mark = isotok__temp_begin(work);
+    const isotok__span header = spec->pretok_header, tables = spec->pretok_tables;
+    uint32_t *words = ISOTOK__TEMP(work, uint32_t, header.size);
+    uint16_t *cells = ISOTOK__TEMP(work, uint16_t, tables.size + 1);
+    if (work->error.status != ISOTOK_OK) {
+        return work->error.status;
+    }
+    memcpy(words, header.data, 4 * header.size);
+    if (tables.size != 0) {
+        memcpy(cells, tables.data, 2 * tables.size);
+    }
+    const struct isotok__pretok_arrays arrays = {
+        words,
+        cells,
+        spec->pretok_classes.data,
+        (uint32_t)header.size,
+        (uint32_t)tables.size,
+        (uint32_t)spec->pretok_classes.size,
+    };
+    if (!isotok__pretok_open(&opened, &arrays) || !isotok__pretok_check(&arrays)) {
+        return fail_field(work, ISOTOK_FIELD_PRETOK_TABLES);
+    }
+    isotok__temp_end(work, mark);
+    return ISOTOK_OK;
+}
+
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
 {
-    if (check_added(work, spec) != ISOTOK_OK) {
+    if (check_added(work, spec) != ISOTOK_OK ||
+        (spec->pretok_header.size != 0 && check_pretokenizer(work, spec) != ISOTOK_OK)) {
         return work->error.status;
     }
     if (spec->pretokens) {

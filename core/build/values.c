@@ -116,10 +116,14 @@ static uint32_t slot_of(const isotok__plan *plan, isotok__span text)
 static isotok_status make_word_rules(isotok__work *work, const isotok__spec *spec,
                                      isotok__plan *plan)
 {
-    uint32_t rules[3] = {0xFFFFFF, slot_of(plan, spec->prefix), spec->max_characters};
+    uint32_t rules[3] = {0xFFFFFF, 0xFFFFFF, 0xFFFFFFFF};
     plan->word_rules = ISOTOK__KEEP(work, uint8_t, sizeof rules + spec->prefix.size);
     if (plan->word_rules == NULL) {
         return work->error.status;
+    }
+    if (spec->algorithm == ISOTOK_WORDPIECE) {
+        rules[1] = slot_of(plan, spec->prefix);
+        rules[2] = spec->max_characters;
     }
     if (spec->unk_id != ISOTOK_NO_TOKEN) {
         rules[0] = slot_of(plan, isotok__piece(spec, spec->unk_id));

@@ -108,7 +108,7 @@ enum {
       "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)") \
     X(NBEST_MEMORY, 38, "memory for the n best: too small")                                        \
     X(NO_SUCH_END, 39, "the model has no BOS, or no EOS; leave bos, eos out")                      \
-    X(NO_UNKNOWN, 44, "text in no piece, and the model has no unknown token")
+    X(NO_UNKNOWN, 44, "text in no piece; the model has no unknown token")
 /* The same of core/build. */
 #define ISOTOK_BUILD_WHAT_MAP(X)                                                                  \
     X(SOURCE_KIND, 100, "source: no SentencePiece model, .spm.fb, packed model or blob")          \
@@ -168,13 +168,7 @@ typedef struct isotok_error {
 typedef struct isotok_model isotok_model;     /* verified view of a blob */
 typedef struct isotok_session isotok_session; /* scratch + stream state of one call */
 
-enum {
-    ISOTOK_UNIGRAM = 1,
-    ISOTOK_BPE = 2,
-    ISOTOK_WORD = 3,
-    ISOTOK_CHAR = 4,
-    ISOTOK_WORDPIECE = 5
-};
+enum { ISOTOK_UNIGRAM = 1, ISOTOK_BPE = 2, ISOTOK_WORD = 3, ISOTOK_CHAR = 4, ISOTOK_WORDPIECE = 5 };
 enum {
     ISOTOK_PARITY_SENTENCEPIECE = 1,
     ISOTOK_PARITY_HF = 2,

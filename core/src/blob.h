@@ -123,8 +123,8 @@ struct isotok_model {
 /* What a model of pre-tokens keeps in front of `word_rules`. */
 enum {
     ISOTOK__RULE_UNK,          /* slot of the piece unk_id, or ISOTOK_UNK_SLOT */
-    ISOTOK__RULE_CONTINUATION, /* wordpiece: slot of the prefix, or ISOTOK_UNK_SLOT */
-    ISOTOK__RULE_CHARACTERS,   /* wordpiece: of the longest word */
+    ISOTOK__RULE_CONTINUATION, /* words: slot of the prefix, or ISOTOK_UNK_SLOT */
+    ISOTOK__RULE_CHARACTERS,   /* words: of the longest one */
     ISOTOK__RULES
 };
 

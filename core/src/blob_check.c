@@ -48,8 +48,8 @@ static isotok_status check_scalars(const struct check *c)
     for (i = 0; i < 4; i++)
         if (ids[i] != ISOTOK_NO_TOKEN && ids[i] >= b->vocab_size)
             return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID + i, NULL);
-    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL && !pretokens &&
-        !feature(c, ISOTOK_FEATURE(BYTE_LEVEL)))
+    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL &&
+        !feature(c, ISOTOK_FEATURE(BYTE_LEVEL) | ISOTOK_FEATURE(PRETOKENS)))
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID, NULL);
     if (b->max_piece_bytes == 0 || b->max_piece_bytes >= ISOTOK_MAX_PIECE)
         return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_PIECE_BYTES, NULL);
@@ -94,16 +94,14 @@ static isotok_status check_lengths(const struct check *c)
         {ISOTOK__FIELD_PIECE_SIZES, b->piece_sizes == NULL},
         {ISOTOK__FIELD_SCORES, b->scores_count == b->vocab_size},
         {ISOTOK__FIELD_TYPES, b->types_count == b->vocab_size},
-        {ISOTOK__FIELD_TRIE,
-         is_trie_size(b->trie_count)},
+        {ISOTOK__FIELD_TRIE, is_trie_size(b->trie_count)},
         {ISOTOK__FIELD_TRIE_IDS, b->trie_ids_count == b->trie_count},
         {ISOTOK__FIELD_BYTE_IDS,
          b->byte_ids_count == (feature(c, ISOTOK_FEATURE(BYTE_FALLBACK)) ? 256u : 0u)},
-        {ISOTOK__FIELD_PAIR_SET, c->model->pretokens
-                                     ? b->pair_set == NULL
-                                     : b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
-                                           (pair_words & (pair_words - 1)) == 0 &&
-                                           pair_words <= 1u << 26},
+        {ISOTOK__FIELD_PAIR_SET,
+         c->model->pretokens ? b->pair_set == NULL
+                             : b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
+                                   (pair_words & (pair_words - 1)) == 0 && pair_words <= 1u << 26},
         {ISOTOK__FIELD_PRETOK_HEADER, pretokenizer == (b->pretok_header != NULL)},
         {ISOTOK__FIELD_MERGE_SPLITS,
          feature(c, ISOTOK_FEATURE(MERGE_LIST)) == (b->merge_splits != NULL)},

@@ -14,11 +14,8 @@ static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uin
     const isotok_model *model = s->model;
     switch (model->blob.algorithm) {
     case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, &s->bpe, &s->tokens); break;
-    case ISOTOK_UNIGRAM:
-        isotok__unigram_exact(model, text, size, &s->unigram, &s->tokens);
-        break;
-    case ISOTOK_WORDPIECE: isotok__wordpiece(model, text, size, &s->tokens); break;
-    default: isotok__whole_word(model, text, size, &s->tokens); break;
+    case ISOTOK_UNIGRAM: isotok__unigram_exact(model, text, size, &s->unigram, &s->tokens); break;
+    default: isotok__wordpiece(model, text, size, &s->tokens); break;
     }
 }
 

@@ -73,7 +73,7 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
     s->map_memory = CARVE(&c, uint32_t, n + 1);
     if (model->program.on) carve_unicode(model, &s->unicode, &c, n);
     if (unigram) {
-        s->unigram.best = (float *)carve(&c, n + 1, model->pretokens ? 8 : 4);
+        s->unigram.best = CARVE(&c, float, model->pretokens ? 0 : n + 1);
         s->unigram.back = CARVE(&c, uint32_t, n + 1);
         s->unigram.start = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
         s->unigram.masses = CARVE(&c, struct isotok__mass, masses_size(model));

@@ -51,10 +51,11 @@ struct isotok__mass {
 
 /* Working arrays of the segmenters, each for a window of `capacity` bytes. */
 struct isotok__unigram_work {
-    float *best;                 /* [capacity + 1]; by pre-tokens double */
+    float *best;                 /* [capacity + 1]; none by pre-tokens */
     uint32_t *back;              /* [capacity + 1] narrow: slot << 8 | length; wide: slot */
     uint32_t *start;             /* [capacity + 1] wide only */
-    struct isotok__mass *masses; /* sampling: [masses_mask + 1], by position & masses_mask */
+    struct isotok__mass *masses; /* sampling, and by pre-tokens: [masses_mask + 1], by position
+                                  * & masses_mask */
     uint32_t masses_mask;
 };
 

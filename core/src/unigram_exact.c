@@ -18,14 +18,19 @@
 
 struct path {
     const isotok_model *model;
-    double *best;
-    uint32_t *back;
+    const struct isotok__unigram_work *work; /* sums are in the ring of `masses` */
+    uint32_t reached;                        /* the farthest end so far; back[] ends there */
 };
 
-/* Offers an edge: a piece, or for slot 0 an unknown character. Whether it is taken. */
-static ISOTOK_NOINLINE bool offer(const struct path *path, uint32_t begin, uint32_t end,
-                                  uint32_t slot)
+static double *sum_at(const struct path *path, uint32_t position)
 {
+    return &path->work->masses[position & path->work->masses_mask].sum;
+}
+
+/* Offers an edge: a piece, or for slot 0 an unknown character. Whether it is taken. */
+static ISOTOK_NOINLINE bool offer(struct path *path, uint32_t begin, uint32_t end, uint32_t slot)
+{
+    uint32_t *back = path->work->back;
     const struct isotok__blob *b = &path->model->blob;
     float rounded = b->unk_score;
     double score;
@@ -35,20 +40,20 @@ static ISOTOK_NOINLINE bool offer(const struct path *path, uint32_t begin, uint3
         memcpy(&score, &b->exact_scores[slot != 0 ? b->trie_ids[slot] : b->vocab_size],
                sizeof score);
     if (slot == 0) score -= UNKNOWN_PENALTY;
-    score += path->best[begin];
-    if (path->back[end] != NOWHERE && !(score > path->best[end])) return false;
-    path->best[end] = score;
-    path->back[end] = begin;
+    score += *sum_at(path, begin);
+    while (path->reached < end) back[++path->reached] = NOWHERE;
+    if (back[end] != NOWHERE && !(score > *sum_at(path, end))) return false;
+    *sum_at(path, end) = score;
+    back[end] = begin;
     return true;
 }
 
-static void find_path(const struct path *path, const uint8_t *text, uint32_t size,
+static void find_path(struct path *path, const uint8_t *text, uint32_t size,
                       struct isotok__tokens *tokens)
 {
     const struct isotok__blob *b = &path->model->blob;
     uint32_t p, next, k, slot;
-    memset(path->back, 0xFF, ((size_t)size + 1) * sizeof *path->back);
-    path->best[0] = 0.0;
+    *sum_at(path, 0) = 0.0;
     for (p = 0; p < size; p = next) {
         const uint32_t limit = p + (uint32_t)isotok__min(size - p, b->max_piece_bytes);
         bool single = false;
@@ -87,7 +92,7 @@ static void push_run(const isotok_model *model, const uint8_t *text, uint32_t si
 void isotok__unigram_exact(const isotok_model *model, const uint8_t *text, uint32_t size,
                            const struct isotok__unigram_work *work, struct isotok__tokens *tokens)
 {
-    const struct path path = {model, (double *)(void *)work->best, work->back};
+    struct path path = {model, work, 0};
     uint32_t *back = work->back;
     uint32_t end = size, next = 0, run = 0, p;
     find_path(&path, text, size, tokens);

@@ -3,21 +3,13 @@
  * ALGORITHM   WordPiece: from the left the longest piece each time; pieces behind the first are
  *             spelled with a prefix, so they are looked up from the node of that. A word with a
  *             place where no piece begins, or with too many characters, is one unknown token.
+ *             WordLevel: the same without pieces behind the first, so that only a word which is
+ *             a piece as a whole gets to its end.
  * COMPLEXITY  O(bytes x longest piece).
  * SOURCE      tokenizers 0.23.3. */
 #include "wordpiece.h"
 
 #include "trie.h"
-
-void isotok__whole_word(const isotok_model *model, const uint8_t *text, uint32_t size,
-                        struct isotok__tokens *tokens)
-{
-    const uint32_t slot = isotok__find_slot(model, text, size);
-    if (model->blob.trie_ids[slot] == ISOTOK_NO_TOKEN)
-        isotok__push_unknown(model, size, tokens);
-    else
-        isotok__push_long(tokens, slot, size);
-}
 
 /* Appends the longest piece at text[0..size) below the node `from`: its bytes, or 0. */
 static uint32_t push_longest(const isotok_model *model, uint32_t from, const uint8_t *text,

@@ -24,6 +24,7 @@ EXTRA = (
     "tests.full.cache",
     "tests.full.compat",
     "tests.full.generation",
+    "tests.full.hf_models",
     "tests.full.hostile",
     "tests.full.normalized",
     "tests.full.pretok",

@@ -203,7 +203,7 @@ def _add(
         if not text or vocab.get(text) != number:
             kind = abi.USER_DEFINED if text in plain else abi.CONTROL
             pieces.put(number, text, kind, _NOT_IN_TEXT)
-        elif text not in plain and pieces.types[number] != abi.UNKNOWN:
+        elif text not in plain:
             pieces.types[number] = abi.CONTROL
 
 

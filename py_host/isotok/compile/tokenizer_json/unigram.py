@@ -48,7 +48,7 @@ def read_unigram(document: Document) -> bytes:
 
 
 def _read_scores(document: Document) -> list[tuple[str, float]]:
-    span = document.large.get("vocab")
+    span = document.large.get("model.vocab")
     if span is None or span.is_object:
         raise broken("model.vocab", "an array of pairs of a text and a score should be here")
     vocab: list[tuple[str, float]] = []
