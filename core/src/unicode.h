@@ -30,7 +30,7 @@ enum { /* low byte of a row's first number; the high one is the combining class 
     ISOTOK__UNI_NOT_PLAIN = 15
 };
 enum { /* of a program */
-    ISOTOK__UNI_BLOCKS = 1,   /* printable ASCII but `hard` is copied in blocks … */
+    /* ISOTOK__UNI_BLOCKS = 1: printable ASCII but `hard_printable` is copied in blocks … */
     ISOTOK__UNI_LOWER = 2,    /* … in lower case … */
     ISOTOK__UNI_COLLAPSE = 4, /* … without a space behind a space or at an end */
     ISOTOK__UNI_JOINED = 8    /* some ASCII is LEFT */
@@ -80,6 +80,9 @@ struct isotok__char *isotok__unicode_apply(const struct isotok_model *model,
  * Appends its characters to out[at..capacity): the new end, or more than `capacity`. */
 uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, struct isotok__char self,
                               struct isotok__char *out, uint32_t at, uint32_t capacity);
+
+/* A code point as UTF-8; how many bytes. */
+uint32_t isotok__put_scalar(uint32_t point, uint8_t out[4]);
 
 ISOTOK_INLINE const uint16_t *isotok__unicode_row(const struct isotok__program *p, uint32_t point)
 {

@@ -2,7 +2,7 @@
  * pair_set and start_set are complete. Used by compile, inspect and CI. */
 #include "cuts.h"
 #include "trie.h"
-#include "utf8.h"
+#include "unicode.h"
 
 static isotok_status fail(isotok_error *error, uint32_t what, uint32_t index)
 {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from isotok import _layout_gen as abi
-from isotok.compile._fields import scalar
+from isotok.compile._fields import MAGIC, pack_fields, scalar
 from isotok.compile.normalizers import data, graphemes
 from isotok.compile.normalizers.joins import LEFT, RIGHT, SOFT
 from isotok.compile.normalizers.reader import fail, read_normalizer, read_rewrites
@@ -69,6 +69,10 @@ class Normalizer:
             (abi.FIELD_NORMALIZER_FLAGS, scalar(_ESCAPE if self.escapes else 0)),
         ]
         return [*fields, *([(abi.FIELD_CHARSMAP, self.charsmap)] if self.charsmap else [])]
+
+    def fields_bytes(self) -> bytes:
+        """Return the same, to be appended to what `pack_fields` returned."""
+        return pack_fields(self.fields())[len(MAGIC) :]
 
 
 def make_normalizer(
