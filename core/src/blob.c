@@ -196,6 +196,11 @@ static void set_rules(struct isotok_model *model)
     if (model->program.on) { /* not rules, but what its blocks are */
         n->hard_count = b->unicode_header[10];
         memcpy(n->hard_printable, b->unicode_header + 8, 8);
+        if (n->flags & ISOTOK_NORM_ESCAPE && !n->compact) { /* a space changes its size */
+            if (n->hard_count < 8) n->hard_printable[n->hard_count] = 0x20;
+            n->hard_count++;
+        }
+        if (n->hard_count > 8) model->program.flags &= ~(uint32_t)ISOTOK__UNI_BLOCKS;
     } else {
         classify_ascii(n);
     }

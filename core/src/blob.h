@@ -76,6 +76,7 @@ struct isotok__rules {
     uint32_t hard_count;       /* … else 9: no block copies */
 };
 
+#define ISOTOK__UNI_BLOCKS 1u /* flag of a program, see unicode.h */
 #define ISOTOK__UNI_TOP 272u /* 4,096 code points each */
 
 /* The opened form of `unicode_*`, see unicode.h. */

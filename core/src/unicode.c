@@ -8,8 +8,6 @@
 
 #include "utf8.h"
 
-#define GAP ISOTOK__UNI_GAP
-
 void isotok__unicode_begin(struct isotok__unicode *u)
 {
     u->count = u->flags = u->begun = u->late_count = u->late_at = 0;
@@ -53,26 +51,32 @@ static bool write(const struct isotok_model *model, const struct isotok__unicode
     return true;
 }
 
-/* The image of the one character that the unit is; NULL: there is no room. */
-static struct isotok__char *image(const struct isotok_model *model, struct isotok__unicode *u,
-                                  uint32_t *out_count)
+/* Appends the text of a code; false: no room. */
+static bool put_image(const struct isotok__program *program, uint32_t code, const uint8_t *self,
+                      uint32_t self_size, uint32_t origin, struct isotok__window *w)
 {
-    const struct isotok__program *program = &model->program;
-    struct isotok__char self = u->unit[0], *out = u->work[0];
-    const uint32_t code = isotok__unicode_row(program, self.point)[1];
-    const uint8_t *text = program->text + 2 * (size_t)program->splits;
-    uint32_t count = 0;
-    if (u->gap && program->splits != 0 && !(u->flags & GAP))
-        count = isotok__unicode_text(text + 1, text[0], self, out, count, u->capacity);
-    u->gap = (u->flags & GAP) != 0;
-    if (u->flags & ISOTOK__UNI_LOOSE) self.point |= ISOTOK__UNI_CUT;
-    text = program->text + 2 * (size_t)code;
-    if (code != 0)
-        count = isotok__unicode_text(text + 1, text[0], self, out, count, u->capacity);
-    else if (count < u->capacity)
-        out[count++] = self;
-    *out_count = count;
-    return count <= u->capacity ? out : NULL;
+    const uint8_t *image = program->text + 2 * (size_t)code;
+    uint32_t size = code != 0 ? *image++ : 1, i, k;
+    if (w->capacity - w->size < 4 * (size_t)size) return false;
+    if (code == 0 && w->map == NULL) { /* four bytes are there to read, and room to write */
+        memcpy(w->text + w->size, self, 4);
+        w->size += self_size;
+        return true;
+    }
+    for (i = 0; i < size; i++) {
+        const bool copied = code == 0 || image[i] == 0xFF;
+        for (k = 0; k < (copied ? self_size : 1); k++) {
+            if (w->map != NULL) w->map[w->size] = origin;
+            w->text[w->size++] = copied ? self[k] : image[i];
+        }
+    }
+    return true;
+}
+
+/* Whether single characters have the images that their rows say. */
+ISOTOK_INLINE bool is_usual(const struct isotok__program *program, const struct isotok__unicode *u)
+{
+    return u->begun == program->stateful && u->late_count == 0;
 }
 
 /* Sends the unit to the window; false: no room, nothing happened. */
@@ -81,17 +85,25 @@ static bool flush(const struct isotok_model *model, struct isotok__unicode *u,
 {
     const struct isotok__program *program = &model->program;
     const uint32_t begun = u->begun, gap = u->gap;
-    const bool usual = begun == program->stateful && u->late_count == 0;
     uint32_t count;
     struct isotok__char *chars;
     if (u->count == 0) return true;
-    if (!usual) { /* the ring must not move in vain */
+    if (!is_usual(program, u)) { /* the ring must not move in vain */
         const uint64_t room = (uint64_t)program->expansion * u->count;
         if (room > u->capacity || 4 * room > w->capacity - w->size) return false;
     }
-    chars = usual && u->count == 1 && !(u->flags & ISOTOK__UNI_SLOW)
-                ? image(model, u, &count)
-                : isotok__unicode_apply(model, u, &count);
+    if (is_usual(program, u) && u->count == 1 && !(u->flags & ISOTOK__UNI_NOT_PLAIN) &&
+        !(u->gap && program->splits != 0)) {
+        uint8_t self[4];
+        const uint32_t point = u->unit[0].point, size = isotok__put_scalar(point, self);
+        const uint32_t origin = u->unit[0].origin + ((uint32_t)(u->base - w->map_base) << 3);
+        if (!put_image(program, isotok__unicode_row(program, point)[1], self, size, origin, w))
+            return false;
+        w->settled = w->size;
+        u->count = 0;
+        return true;
+    }
+    chars = isotok__unicode_apply(model, u, &count);
     if (chars == NULL || !write(model, u, chars, count, w)) {
         u->begun = begun;
         u->gap = gap;
@@ -101,10 +113,10 @@ static bool flush(const struct isotok_model *model, struct isotok__unicode *u,
     return true;
 }
 
-static void lower(uint8_t *text, uint32_t size)
+static void lower(uint8_t *text)
 {
     uint32_t i;
-    for (i = 0; i < size; i++) text[i] |= (uint8_t)((uint8_t)(text[i] - 'A') < 26) << 5;
+    for (i = 0; i < 16; i++) text[i] |= (uint8_t)((uint8_t)(text[i] - 'A') < 26) << 5;
 }
 
 /* Copies blocks of ASCII from text[p..size); returns the new position. */
@@ -113,27 +125,62 @@ static size_t copy_blocks(const struct isotok_model *model, struct isotok__norma
 {
     const struct isotok__program *program = &model->program;
     const bool collapse = (program->flags & ISOTOK__UNI_COLLAPSE) != 0;
-    uint32_t count = 16, i, origin;
+    uint32_t count = 16, i;
     while (count == 16 && size - p > 16 && w->capacity - w->size >= 16) {
         uint8_t *out = w->text + w->size;
         count = isotok__plain_run(&model->normalizer, text, p, collapse);
         if (count != 0 && (text[p + count] >= 0x80 ||
-                           (isotok__unicode_row(program, text[p + count])[0] & ISOTOK__UNI_LEFT)))
+                           ((program->flags & ISOTOK__UNI_JOINED) &&
+                            isotok__unicode_row(program, text[p + count])[0] & ISOTOK__UNI_LEFT)))
             count--; /* what follows may join it */
         if (collapse && count != 0 && text[p + count - 1] == 0x20) count--;
         memcpy(out, text + p, 16);
-        if (program->flags & ISOTOK__UNI_LOWER) lower(out, 16);
+        if (program->flags & ISOTOK__UNI_LOWER) lower(out);
         if (w->map != NULL) {
-            origin = (uint32_t)(n->consumed - w->map_base) << 3 | 1;
-            for (i = 0; i < count; i++)
-                w->map[w->size + i] =
-                    origin + 8 * (i + (text[p + i] == 0x20 && (program->flags & ISOTOK__UNI_NEXT)));
+            uint32_t *map = w->map + w->size, origin = (uint32_t)(n->consumed - w->map_base);
+            for (i = 0; i < 16; i++) map[i] = (origin + i) << 3 | 1;
+            for (i = 0; program->splits != 0 && i < count; i++)
+                map[i] += (uint32_t)(text[p + i] == 0x20) << 3; /* as the word behind it */
         }
         w->size += count;
         p += count;
         n->consumed += count;
         if (count != 0) w->settled = w->size;
     }
+    return p;
+}
+
+/* Copies the images of characters that join nothing, but printable ASCII; returns the new
+ * position. */
+static size_t copy_plain(const struct isotok__program *program, struct isotok__normalizer *n,
+                         const uint8_t *text, size_t size, size_t p, struct isotok__window *w)
+{
+    const size_t begin = p;
+    size_t before = p, out = w->size;
+    uint32_t point = 0, length, units = 0;
+    const uint16_t *row;
+    bool joined = true;
+    while (size != p && (length = isotok__scalar(text + p, size - p, &point)) != 0) {
+        row = isotok__unicode_row(program, point);
+        joined = (row[0] & ISOTOK__UNI_LEFT) != 0;
+        if (point - 0x20 < 0x5F || size - p < 4 || (row[0] & ISOTOK__UNI_NOT_PLAIN)) break;
+        units = n->unit == ISOTOK_UNIT_BYTE ? length
+                                            : 1u + (n->unit == ISOTOK_UNIT_UTF16 && length == 4);
+        before = p;
+        out = w->size;
+        if (!put_image(program, row[1], text + p, length,
+                       (uint32_t)(n->consumed - w->map_base) << 3 | units, w))
+            break;
+        n->consumed += units;
+        p += length;
+        joined = true;
+    }
+    if (joined && p != before) { /* what follows may join the last one */
+        n->consumed -= units;
+        w->size = out;
+        p = before;
+    }
+    if (p != begin) w->settled = w->size;
     return p;
 }
 
@@ -158,10 +205,12 @@ int isotok__unicode_run(const struct isotok_model *model, struct isotok__normali
             *position = p;
             return ISOTOK__NORM_FULL;
         }
-        if (point < 0x80 && p > 0 && u->count == 0 && (program->flags & ISOTOK__UNI_BLOCKS) &&
-            !u->gap && u->begun == program->stateful && u->late_count == 0) {
+        if (u->count == 0 && is_usual(program, u) && !(u->gap && program->splits)) {
             const size_t before = p;
-            p = copy_blocks(model, n, text, size, p, w);
+            if (point - 0x20 >= 0x5F)
+                p = copy_plain(program, n, text, size, p, w);
+            else if (p > 0 && (program->flags & ISOTOK__UNI_BLOCKS))
+                p = copy_blocks(model, n, text, size, p, w);
             if (p != before) {
                 u->flags = 0;
                 continue;

@@ -25,16 +25,15 @@ enum { /* low byte of a row's first number; the high one is the combining class 
     ISOTOK__UNI_LEFT = 1,   /* may join what stands before it */
     ISOTOK__UNI_RIGHT = 2,  /* … behind it */
     ISOTOK__UNI_SOFT = 4,   /* … both being soft */
-    ISOTOK__UNI_SLOW = 8,   /* has no image of its own */
+    ISOTOK__UNI_SLOW = 8,   /* its row holds no image of it */
     ISOTOK__UNI_SPACE = 16, /* whitespace */
-    ISOTOK__UNI_GAP = 32,   /* is whitespace where SPLIT sees it */
-    ISOTOK__UNI_LOOSE = 64  /* … where STRIP sees it */
+    ISOTOK__UNI_NOT_PLAIN = 15
 };
 enum { /* of a program */
-    ISOTOK__UNI_BLOCKS = 1,   /* printable ASCII but `hard` is copied in blocks … */
-    ISOTOK__UNI_LOWER = 2,    /* … in lower case, */
-    ISOTOK__UNI_COLLAPSE = 4, /* … without a space behind a space or at an end, */
-    ISOTOK__UNI_NEXT = 8      /* … a space aligned to what follows it */
+    /* ISOTOK__UNI_BLOCKS = 1: printable ASCII but `hard_printable` is copied in blocks … */
+    ISOTOK__UNI_LOWER = 2,    /* … in lower case … */
+    ISOTOK__UNI_COLLAPSE = 4, /* … without a space behind a space or at an end */
+    ISOTOK__UNI_JOINED = 8    /* some ASCII is LEFT */
 };
 
 #define ISOTOK__UNI_CUT 0x80000000u /* of a character: goes if nothing but such follows */
@@ -81,6 +80,9 @@ struct isotok__char *isotok__unicode_apply(const struct isotok_model *model,
  * Appends its characters to out[at..capacity): the new end, or more than `capacity`. */
 uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, struct isotok__char self,
                               struct isotok__char *out, uint32_t at, uint32_t capacity);
+
+/* A code point as UTF-8; how many bytes. */
+uint32_t isotok__put_scalar(uint32_t point, uint8_t out[4]);
 
 ISOTOK_INLINE const uint16_t *isotok__unicode_row(const struct isotok__program *p, uint32_t point)
 {

@@ -9,6 +9,30 @@
 #include "unicode.h"
 #include "utf8.h"
 
+uint32_t isotok__put_scalar(uint32_t point, uint8_t out[4])
+{
+    if (point < 0x80) {
+        out[0] = (uint8_t)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        out[0] = (uint8_t)(0xC0 | point >> 6);
+        out[1] = (uint8_t)(0x80 | (point & 63));
+        return 2;
+    }
+    if (point < 0x10000) {
+        out[0] = (uint8_t)(0xE0 | point >> 12);
+        out[1] = (uint8_t)(0x80 | (point >> 6 & 63));
+        out[2] = (uint8_t)(0x80 | (point & 63));
+        return 3;
+    }
+    out[0] = (uint8_t)(0xF0 | point >> 18);
+    out[1] = (uint8_t)(0x80 | (point >> 12 & 63));
+    out[2] = (uint8_t)(0x80 | (point >> 6 & 63));
+    out[3] = (uint8_t)(0x80 | (point & 63));
+    return 4;
+}
+
 struct pass {
     const struct isotok_model *model;
     const struct isotok__program *program;
@@ -103,9 +127,10 @@ static bool is_space(const struct pass *p, uint32_t i)
 static void strip(struct pass *p, uint32_t sides)
 {
     uint32_t begin = 0, end = p->count, i;
-    if ((sides & 1) && !(p->u->begun & p->bit))
+    if ((sides & 1) && !(p->u->begun & p->bit)) {
         while (begin < end && is_space(p, begin)) begin++;
-    if (begin < end) p->u->begun |= p->bit;
+        if (begin < end) p->u->begun |= p->bit;
+    }
     if (sides & 2)
         while (end > begin && is_space(p, end - 1)) end--;
     for (i = begin; i < p->count; i++)
@@ -156,7 +181,8 @@ static void decompose(struct pass *p, uint32_t column)
     for (i = 0; i < p->count; i++) {
         const uint32_t point = p->in[i].point & ISOTOK__UNI_POINT, hangul = point - HANGUL;
         const uint32_t code = isotok__unicode_row(p->program, point)[column];
-        const struct isotok__char self = {point, 0};
+        const uint32_t cut = p->in[i].point & ISOTOK__UNI_CUT;
+        const struct isotok__char self = {point | cut, 0};
         begin = p->size;
         if (hangul < HANGUL_COUNT) {
             put(p, 0x1100u + hangul / (HANGUL_VOWELS * HANGUL_TAILS), 0);
@@ -165,7 +191,7 @@ static void decompose(struct pass *p, uint32_t column)
         } else if (code != 0) {
             put_code(p, code, self);
         } else {
-            put(p, point, 0);
+            put(p, self.point, 0);
         }
         if (p->size > p->u->capacity) return;
         if (begin < p->size) p->out[begin].origin = 1;
@@ -245,7 +271,7 @@ static void align(struct pass *p, const struct isotok__char *in)
     for (i = 0; i < p->size; i++) {
         const uint32_t take = p->out[i].origin;
         const uint32_t at = take == 0 && taken > 0 ? taken - 1 : taken;
-        p->out[i].point &= ISOTOK__UNI_POINT;
+        p->out[i].point &= ISOTOK__UNI_POINT | ISOTOK__UNI_CUT;
         p->out[i].origin = in[at < p->count ? at : p->count - 1].origin;
         taken += take;
     }
@@ -279,7 +305,7 @@ static const uint8_t *shortest(const struct isotok__rules *rules, const uint8_t 
 /* Replaces in[begin..end), of less than 6 bytes, as a whole; false: no key. */
 static bool put_replacement(struct pass *p, uint32_t begin, uint32_t end)
 {
-    static const struct isotok__char one = {0xFFFDu, 1};
+    const struct isotok__char one = {0xFFFDu | (p->in[end - 1].point & ISOTOK__UNI_CUT), 1};
     uint8_t text[8];
     const uint8_t *found;
     uint32_t i, size = 0, length = 0, made = p->size, old = end - begin;

@@ -50,29 +50,4 @@ ISOTOK_INLINE uint32_t isotok__scalar_size(uint32_t point)
     return 1u + (point >= 0x80) + (point >= 0x800) + (point >= 0x10000);
 }
 
-/* Writes them; how many. */
-static inline uint32_t isotok__put_scalar(uint32_t point, uint8_t out[4])
-{
-    if (point < 0x80) {
-        out[0] = (uint8_t)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        out[0] = (uint8_t)(0xC0 | point >> 6);
-        out[1] = (uint8_t)(0x80 | (point & 63));
-        return 2;
-    }
-    if (point < 0x10000) {
-        out[0] = (uint8_t)(0xE0 | point >> 12);
-        out[1] = (uint8_t)(0x80 | (point >> 6 & 63));
-        out[2] = (uint8_t)(0x80 | (point & 63));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xF0 | point >> 18);
-    out[1] = (uint8_t)(0x80 | (point >> 12 & 63));
-    out[2] = (uint8_t)(0x80 | (point >> 6 & 63));
-    out[3] = (uint8_t)(0x80 | (point & 63));
-    return 4;
-}
-
 #endif

@@ -4,7 +4,7 @@
 
 #include "cuts.h"
 #include "trie.h"
-#include "utf8.h"
+#include "unicode.h"
 
 static isotok_status fail(isotok_error *error, uint32_t what, uint32_t index)
 {

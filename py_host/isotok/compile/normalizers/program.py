@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from isotok import _layout_gen as abi
-from isotok.compile._fields import scalar
+from isotok.compile._fields import MAGIC, pack_fields, scalar
 from isotok.compile.normalizers import data, graphemes
-from isotok.compile.normalizers.joins import LEFT
+from isotok.compile.normalizers.joins import LEFT, RIGHT, SOFT
 from isotok.compile.normalizers.reader import fail, read_normalizer, read_rewrites
-from isotok.compile.normalizers.rows import COLUMNS, GAP, LOOSE, SLOW, Texts, make_rows
+from isotok.compile.normalizers.rows import COLUMNS, Texts, make_rows
 from isotok.compile.normalizers.steps import (
     Form,
     Literal,
@@ -28,7 +28,7 @@ from isotok.compile.pretok.huggingface import PreTokenizer
 from isotok.compile.pretok.stages import Stage
 
 _MAP, _FORM, _CHARSMAP, _RUN, _LITERAL, _STRIP, _PREFIX, _SPLIT = range(1, 9)
-_BLOCKS, _LOWER, _COLLAPSE, _NEXT = 1, 2, 4, 8
+_BLOCKS, _LOWER, _COLLAPSE, _JOINED = 1, 2, 4, 8
 _ESCAPE: Final = 4  # ISOTOK_NORM_ESCAPE
 _MOST_STEPS: Final = 16
 _MOST_EXPANSION: Final = 4096
@@ -69,6 +69,10 @@ class Normalizer:
             (abi.FIELD_NORMALIZER_FLAGS, scalar(_ESCAPE if self.escapes else 0)),
         ]
         return [*fields, *([(abi.FIELD_CHARSMAP, self.charsmap)] if self.charsmap else [])]
+
+    def fields_bytes(self) -> bytes:
+        """Return the same, to be appended to what `pack_fields` returned."""
+        return pack_fields(self.fields())[len(MAGIC) :]
 
 
 def make_normalizer(
@@ -207,7 +211,7 @@ def _pack(steps: Sequence[Step], *, escapes: bool, stages: tuple[Stage, ...]) ->
 
 
 def _ascii(
-    steps: Sequence[Step], plain: Sequence[str | None], flags: Sequence[int], *, escapes: bool
+    steps: Sequence[Step], plain: Sequence[str], flags: Sequence[int], *, escapes: bool
 ) -> tuple[int, list[int]]:
     """Return the flags of a program that are about ASCII, and which printable characters are
     not copied in blocks.
@@ -220,14 +224,16 @@ def _ascii(
         if flags[point] & ~16 or plain[point] != wanted:
             hard.append(point)
     result = _BLOCKS | (_LOWER if lower else 0)
+    result |= _JOINED if any(flag & LEFT for flag in flags) else 0
     space = plain[0x20]
     splits = [step.content for step in steps if isinstance(step, Split)]
     if splits:
         easy = splits == [_SPACE_SYMBOL] and escapes
     else:
-        easy = (space == _SPACE_SYMBOL and escapes) or (space == " " and not escapes)
-    if not easy or flags[0x20] & (SLOW | LEFT | 2):
+        easy = space == (_SPACE_SYMBOL if escapes else " ")
+    ends = splits or any(isinstance(step, Strip) and step.right for step in steps)
+    if not easy or flags[0x20] & (LEFT | RIGHT):
         hard.append(0x20)
-    elif flags[0x20] & (LOOSE | GAP | 4):
-        result |= _COLLAPSE | (_NEXT if splits else 0)
+    elif flags[0x20] & SOFT or ends:
+        result |= _COLLAPSE
     return (result if len(hard) <= _MOST_HARD else result & ~_BLOCKS), hard

@@ -31,8 +31,6 @@ from isotok.compile.pretok.code_points import LIMIT, CodePoints
 
 SLOW: Final = 8
 SPACE: Final = 16
-GAP: Final = 32
-LOOSE: Final = 64
 COLUMNS: Final = 2
 """Columns in front of those of the steps: flags and combining class; the image."""
 _BLOCK: Final = 128
@@ -80,8 +78,8 @@ class Rows:
         self.middles = 0
         self.blocks = 0
         self.numbers = array("H")
-        self.plain: list[str | None] = [None] * 128
-        """What single ASCII characters become; None: that depends."""
+        self.plain = [""] * 128
+        """What ASCII characters become between two boundaries."""
         self.flags = [0] * 128
         self.longest: list[int] = []
         """Of each step, the characters that one may become."""
@@ -107,7 +105,7 @@ def make_rows(steps: Sequence[Step], texts: Texts, *, compact: bool) -> Rows:
     compact : bool
         U+2581 has another form in internal text.
     """
-    maker = _Maker(steps, texts)
+    maker = _Maker(steps, texts, compact=compact)
     singles = _singles(steps)
     rows = Rows()
     numbers: dict[tuple[int, ...], int] = {}
@@ -207,15 +205,16 @@ def _atoms(steps: Sequence[Step]) -> Iterable[tuple[int, int]]:
 
 
 class _Maker:
-    """Makes rows; `image` is what the last character becomes on its own, if that is known."""
+    """Makes rows; `image` is what the last character becomes on its own."""
 
-    def __init__(self, steps: Sequence[Step], texts: Texts) -> None:
+    def __init__(self, steps: Sequence[Step], texts: Texts, *, compact: bool) -> None:
+        self._compact = compact
         self._steps = steps
         self._texts = texts
         self._forms = any(isinstance(step, Form) for step in steps)
         self._spaces = spaces() if any(isinstance(s, Strip | Split) for s in steps) else None
         self.longest = [1] * len(steps)
-        self.image: str | None = None
+        self.image = ""
 
     def row(self, letter: str, example: str) -> tuple[int, ...]:
         if 0xD800 <= ord(example) < 0xE000:
@@ -223,8 +222,10 @@ class _Maker:
         flags = joins(letter, example, self._steps) | self._space(letter, example) * SPACE
         more, image = self._alone(letter, example)
         flags |= more
-        self.image = None if flags & SLOW else image
+        self.image = image
         code = 0
+        if self._compact and "\u2581" in image:
+            flags |= SLOW
         if not flags & SLOW and image != letter:
             if len(image.encode("utf-8", "surrogatepass")) > 255:
                 flags |= SLOW
@@ -282,16 +283,11 @@ class _Maker:
                     text = text.replace(pattern, content)
                 case Strip(_, True):
                     where = [self._space(c, example) for c in text]
-                    if where and all(where):
-                        flags |= LOOSE
-                    elif where and where[-1]:
+                    if where and where[-1]:
                         flags |= SLOW
                 case Split(content):
                     where = [self._space(c, example) for c in text]
-                    if where and all(where):
-                        flags |= GAP
-                        text = ""
-                    elif any(where) or text[:1] == content or not text:
+                    if any(where) or text[:1] == content or not text:
                         flags |= SLOW
                 case _:
                     pass
