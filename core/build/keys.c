@@ -50,7 +50,12 @@ typedef bool selects(const isotok__spec *spec, uint32_t id);
 
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
-    if (spec->byte_level || spec->pretokens) {
+    if (spec->pretokens) {
+        uint8_t type = spec->types[id];
+        return !isotok__is_matched(spec, id) &&
+               (type == ISOTOK_CONTROL || type == ISOTOK_USER_DEFINED);
+    }
+    if (spec->byte_level) {
         return !isotok__is_matched(spec, id) && isotok__piece(spec, id).size != 0;
     }
     return !isotok__is_matched(spec, id) && !isotok__is_nul_piece(isotok__piece(spec, id));
