@@ -229,8 +229,8 @@ static void set_derived(struct isotok_model *model)
                   (model->features & ISOTOK_FEATURE(WIDE)) != 0;
     model->is_0_2_1 = (model->features & ISOTOK_FEATURE(SENTENCEPIECE_0_2_1)) != 0;
     /* pre-tokens are found in order, from the front */
-    model->whole_text = (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 ||
-                        model->pretokenizer.count != 0;
+    model->whole_text =
+        (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 || model->pretokenizer.count != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
     model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;
     if (b->algorithm == ISOTOK_BPE && !model->byte_level)

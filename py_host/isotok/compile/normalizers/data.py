@@ -60,9 +60,7 @@ def character_map(name: str) -> dict[str, str]:
 def compositions() -> dict[tuple[str, str], str]:
     """Return what pairs of characters compose to, Hangul apart."""
     triples = (item.split(".") for item in _data()["compositions"].split())
-    return {
-        (chr(int(a, 16)), chr(int(b, 16))): chr(int(c, 16)) for a, b, c in triples
-    }
+    return {(chr(int(a, 16)), chr(int(b, 16))): chr(int(c, 16)) for a, b, c in triples}
 
 
 @cache
