@@ -143,6 +143,7 @@ def grapheme_sets() -> dict[str, list[str]]:
         return len(result)
 
     acute, consonant, virama, symbol, joiner = "\u0301", "\u0915", "\u094d", "\u00a9", "\u200d"
+
     def select(chars: Iterable[str], joined: Callable[[str], bool]) -> list[str]:
         return [char for char in chars if joined(char)]
 

@@ -191,7 +191,7 @@ static isotok_status write_form(isotok_build *build, uint32_t form, uint8_t *out
     uint32_t parity = build->spec.parity;
     bool foreign = form == ISOTOK_FORM_SENTENCEPIECE || form == ISOTOK_FORM_SPM_FB;
     if (foreign && ((parity != ISOTOK_PARITY_SENTENCEPIECE && parity != ISOTOK_PARITY_ISOTOK) ||
-                    isotok__by_pretokens(&build->spec))) {
+                    isotok__by_pretokens(&build->spec) || build->spec.unicode_header.size != 0)) {
         return isotok__build_fail(&build->work, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_EXPORT_PARITY,
                                   ISOTOK__NO_INDEX, 0);
     }

@@ -59,7 +59,7 @@ enum {
     ISOTOK_FIELD_PRETOK_HEADER = 17,         /* uint32[n], the compiled pre-tokenizer */
     ISOTOK_FIELD_PRETOK_TABLES = 18,         /* uint16[n] */
     ISOTOK_FIELD_PRETOK_CLASSES = 19,        /* uint8[n] */
-    ISOTOK_FIELD_UNICODE_HEADER = 20,        /* uint32[n], a program (FORMAT.md, section 12) … */
+    ISOTOK_FIELD_UNICODE_HEADER = 20,        /* uint32[n], a program (FORMAT.md, section 14) … */
     ISOTOK_FIELD_UNICODE_TABLES = 21,        /* uint16[n] */
     ISOTOK_FIELD_UNICODE_TEXT = 22,          /* uint8[n] … instead of a normalizer; of its flags only
                                                 ISOTOK_NORM_ESCAPE: no U+0020 comes out */
@@ -81,14 +81,14 @@ enum {
     ISOTOK_FIELD_DECODER = 33,               /* uint32[2], ISOTOK_DECODE_…, argument */
     ISOTOK_FIELD_DECODER_PREFIX = 34         /* uint8[bytes], of pieces that continue a word */
 };
-/* Flags of added tokens (FORMAT.md, section 12). */
+/* Flags of added tokens (FORMAT.md, section 15). */
 enum {
     ISOTOK_ADDED_PLAIN = 1 << 25,      /* not special: found in any text */
     ISOTOK_ADDED_LSTRIP = 1 << 26,     /* takes the white space in front of it … */
     ISOTOK_ADDED_RSTRIP = 1 << 27,     /* … behind it */
     ISOTOK_ADDED_SINGLE_WORD = 1 << 28 /* not next to a character of a word */
 };
-/* Flags of the decoder of a model from a tokenizer.json (FORMAT.md, section 12). */
+/* Flags of the decoder of a model from a tokenizer.json (FORMAT.md, section 15). */
 enum {
     ISOTOK_DECODE_SPACES = 1,
     ISOTOK_DECODE_FIRST = 2,
@@ -98,7 +98,7 @@ enum {
     ISOTOK_DECODE_CLEANUP = 32,
     ISOTOK_DECODE_UNK_SPECIAL = 64
 };
-/* WORD, WORDPIECE and UNIGRAM by pre-tokens (FORMAT.md, section 12): every piece whose type is not
+/* WORD, WORDPIECE and UNIGRAM by pre-tokens (FORMAT.md, section 13): every piece whose type is not
  * UNUSED can be in text, but one with the score -infinity, which is an added token. */
 /* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is
  * merged first. WHOLE: a pre-token that is a piece is that piece, whatever its merges give. */

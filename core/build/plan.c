@@ -5,6 +5,7 @@
 
 /* Kinds of operations, FORMAT.md section 7. */
 enum { NORMALIZE_SENTENCEPIECE = 1, PRETOKENIZE = 1 };
+enum { ISOTOK__PROGRAM_WORDS = 16, ISOTOK__PROGRAM_EXPANSION = 15 }; /* FORMAT.md section 14 */
 enum { DECODE_SENTENCEPIECE = 1, DECODE_DENORMALIZE = 2, DECODE_BYTES = 3, DECODE_PIECES = 4 };
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -27,6 +28,11 @@ static isotok_status plan_charsmaps(isotok__work *work, const isotok__spec *spec
     }
     plan->max_expansion =
         larger(3, larger(plan->charsmap.max_expansion, plan->denormalizer.max_expansion));
+    if (spec->unicode_header.size >= ISOTOK__PROGRAM_WORDS) {
+        plan->max_expansion =
+            larger(plan->max_expansion,
+                   isotok__load_u32(spec->unicode_header.data + 4 * ISOTOK__PROGRAM_EXPANSION));
+    }
     plan->max_key_bytes =
         larger(4, larger(plan->charsmap.max_key_bytes, plan->denormalizer.max_key_bytes));
     return status;

@@ -234,23 +234,43 @@ static isotok_status check_no_operation(const buffer *b, uint32_t field)
     return status;
 }
 
+/* Three sections of the same kind, or none. */
+static isotok_status take_sections(const buffer *b, const uint32_t fields[3],
+                                   isotok__span *const spans[3])
+{
+    isotok__fb_vector list;
+    isotok_status status = ISOTOK_OK;
+    for (uint32_t i = 0; i < 3 && status == ISOTOK_OK; i++) {
+        status = read_vector(b, fields[i], &list);
+        *spans[i] = (isotok__span){list.data, list.count};
+    }
+    return status;
+}
+
+/* The program instead of a normalizer. */
+static isotok_status take_program(const buffer *b, isotok__spec *spec)
+{
+    const uint32_t fields[3] = {ISOTOK__FIELD_UNICODE_HEADER, ISOTOK__FIELD_UNICODE_TABLES,
+                                ISOTOK__FIELD_UNICODE_TEXT};
+    isotok__span *const spans[3] = {&spec->unicode_header, &spec->unicode_tables,
+                                    &spec->unicode_text};
+    return take_sections(b, fields, spans);
+}
+
 /* The pre-tokenizer. */
 static isotok_status take_pretokenizer(const buffer *b, isotok__spec *spec)
 {
     const uint32_t fields[3] = {ISOTOK__FIELD_PRETOK_HEADER, ISOTOK__FIELD_PRETOK_TABLES,
                                 ISOTOK__FIELD_PRETOK_CLASSES};
-    isotok__span *spans[3] = {&spec->pretok_header, &spec->pretok_tables, &spec->pretok_classes};
+    isotok__span *const spans[3] = {&spec->pretok_header, &spec->pretok_tables,
+                                    &spec->pretok_classes};
     isotok__fb_vector list;
     uint32_t ignored = 0;
     isotok_status status = read_vector(b, ISOTOK__FIELD_PRETOKENIZER, &list);
     if (status == ISOTOK_OK) {
         status = take_operation(b, ISOTOK__FIELD_PRETOKENIZER, &list, 0, 1, &ignored);
     }
-    for (uint32_t i = 0; i < 3 && status == ISOTOK_OK; i++) {
-        status = read_vector(b, fields[i], &list);
-        *spans[i] = (isotok__span){list.data, list.count};
-    }
-    return status;
+    return status == ISOTOK_OK ? take_sections(b, fields, spans) : status;
 }
 
 /* The template's operations as triples. */
@@ -276,14 +296,9 @@ static isotok_status take_added(const buffer *b, isotok__spec *spec)
 {
     const uint32_t fields[3] = {ISOTOK__FIELD_ADDED_TOKENS, ISOTOK__FIELD_WORD_RANGES,
                                 ISOTOK__FIELD_DECODER_PREFIX};
-    isotok__span *spans[3] = {&spec->added, &spec->word_ranges, &spec->decoder_prefix};
+    isotok__span *const spans[3] = {&spec->added, &spec->word_ranges, &spec->decoder_prefix};
     isotok_status status = take_template(b, spec);
-    for (uint32_t i = 0; i < 3 && status == ISOTOK_OK; i++) {
-        isotok__fb_vector list;
-        status = read_vector(b, fields[i], &list);
-        *spans[i] = (isotok__span){list.data, list.count};
-    }
-    return status;
+    return status == ISOTOK_OK ? take_sections(b, fields, spans) : status;
 }
 
 /* What models of pre-tokens have: the last of the exact scores is found again. */
@@ -356,6 +371,9 @@ static isotok_status take_operations(const buffer *b, isotok__spec *spec, bool p
     if (status == ISOTOK_OK) {
         status = pretokenizer ? take_pretokenizer(b, spec)
                               : check_no_operation(b, ISOTOK__FIELD_PRETOKENIZER);
+    }
+    if (status == ISOTOK_OK) {
+        status = take_program(b, spec);
     }
     return status == ISOTOK_OK ? take_added(b, spec) : status;
 }

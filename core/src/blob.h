@@ -77,7 +77,7 @@ struct isotok__rules {
 };
 
 #define ISOTOK__UNI_BLOCKS 1u /* flag of a program, see unicode.h */
-#define ISOTOK__UNI_TOP 272u /* 4,096 code points each */
+#define ISOTOK__UNI_TOP 272u  /* 4,096 code points each */
 
 /* The opened form of `unicode_*`, see unicode.h. */
 struct isotok__program {
@@ -116,7 +116,7 @@ struct isotok_model {
     uint32_t byte_level;     /* bpe over bytes, decoded as they are */
     uint32_t pretokens;      /* segmented by pre-tokens; without a pre-tokenizer a text is one */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
-    uint32_t pair_shift;     /* 32 - k - 6 of FORMAT.md §6 */
+    uint32_t pair_shift;                      /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
     uint32_t longest_output; /* of one normalizer step, internal bytes */
 };
@@ -136,9 +136,9 @@ ISOTOK_INLINE uint32_t isotok__word_rule(const struct isotok_model *model, uint3
 
 ISOTOK_INLINE struct isotok__pretok_arrays isotok__pretok_arrays(const struct isotok__blob *b)
 {
-    const struct isotok__pretok_arrays arrays = {
-        b->pretok_header,       b->pretok_tables,       b->pretok_classes,
-        b->pretok_header_count, b->pretok_tables_count, b->pretok_classes_count};
+    const struct isotok__pretok_arrays arrays = {b->pretok_header,       b->pretok_tables,
+                                                 b->pretok_classes,      b->pretok_header_count,
+                                                 b->pretok_tables_count, b->pretok_classes_count};
     return arrays;
 }
 

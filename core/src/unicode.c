@@ -200,8 +200,7 @@ int isotok__unicode_run(const struct isotok_model *model, struct isotok__normali
             units = n->unit == ISOTOK_UNIT_BYTE ? length : 1u + (length == 4);
         }
         flags = isotok__unicode_row(program, point)[0];
-        if (u->count == u->capacity ||
-            (is_boundary(u->flags, flags) && !flush(model, u, w))) {
+        if (u->count == u->capacity || (is_boundary(u->flags, flags) && !flush(model, u, w))) {
             *position = p;
             return ISOTOK__NORM_FULL;
         }

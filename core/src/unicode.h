@@ -1,6 +1,6 @@
 /* L2: the normalizers of a tokenizer.json, and what its pre-tokenizer rewrites, as a stream.
  *
- * A *program* (FORMAT.md §12) is a list of operations on characters, each with the origin that it
+ * A *program* (FORMAT.md §14) is a list of operations on characters, each with the origin that it
  * is aligned to: one character of the raw text. Between two characters that no operation can join
  * or see together there is a *boundary*; what lies between two boundaries is a unit, which goes
  * through all operations at once. Most units are one character, whose image the compiler knows.
@@ -11,29 +11,29 @@
 
 #include "normalize.h"
 
-enum { /* operations: {kind, column, argument, content} */
-    ISOTOK__UNI_MAP = 1,     /* column: of images */
-    ISOTOK__UNI_FORM = 2,    /* column: of decompositions; argument 1: compose */
-    ISOTOK__UNI_CHARSMAP = 3, /* column: of grapheme classes */
-    ISOTOK__UNI_RUN = 4,     /* column: not 0 in the set; argument: least length */
-    ISOTOK__UNI_LITERAL = 5, /* column: length; argument: position among the literals */
-    ISOTOK__UNI_STRIP = 6,   /* argument: 1 left, 2 right */
-    ISOTOK__UNI_PREFIX = 7,  /* argument: unless the text begins with it; column 1: only at 0 */
-    ISOTOK__UNI_SPLIT = 8    /* argument: unless a word begins with it */
+enum {                           /* operations: {kind, column, argument, content} */
+       ISOTOK__UNI_MAP = 1,      /* column: of images */
+       ISOTOK__UNI_FORM = 2,     /* column: of decompositions; argument 1: compose */
+       ISOTOK__UNI_CHARSMAP = 3, /* column: of grapheme classes */
+       ISOTOK__UNI_RUN = 4,      /* column: not 0 in the set; argument: least length */
+       ISOTOK__UNI_LITERAL = 5,  /* column: length; argument: position among the literals */
+       ISOTOK__UNI_STRIP = 6,    /* argument: 1 left, 2 right */
+       ISOTOK__UNI_PREFIX = 7,   /* argument: unless the text begins with it; column 1: only at 0 */
+       ISOTOK__UNI_SPLIT = 8     /* argument: unless a word begins with it */
 };
 enum { /* low byte of a row's first number; the high one is the combining class */
-    ISOTOK__UNI_LEFT = 1,   /* may join what stands before it */
-    ISOTOK__UNI_RIGHT = 2,  /* … behind it */
-    ISOTOK__UNI_SOFT = 4,   /* … both being soft */
-    ISOTOK__UNI_SLOW = 8,   /* its row holds no image of it */
-    ISOTOK__UNI_SPACE = 16, /* whitespace */
-    ISOTOK__UNI_NOT_PLAIN = 15
+       ISOTOK__UNI_LEFT = 1,   /* may join what stands before it */
+       ISOTOK__UNI_RIGHT = 2,  /* … behind it */
+       ISOTOK__UNI_SOFT = 4,   /* … both being soft */
+       ISOTOK__UNI_SLOW = 8,   /* its row holds no image of it */
+       ISOTOK__UNI_SPACE = 16, /* whitespace */
+       ISOTOK__UNI_NOT_PLAIN = 15
 };
 enum { /* of a program */
-    /* ISOTOK__UNI_BLOCKS = 1: printable ASCII but `hard_printable` is copied in blocks … */
-    ISOTOK__UNI_LOWER = 2,    /* … in lower case … */
-    ISOTOK__UNI_COLLAPSE = 4, /* … without a space behind a space or at an end */
-    ISOTOK__UNI_JOINED = 8    /* some ASCII is LEFT */
+       /* ISOTOK__UNI_BLOCKS = 1: printable ASCII but `hard_printable` is copied in blocks … */
+       ISOTOK__UNI_LOWER = 2,    /* … in lower case … */
+       ISOTOK__UNI_COLLAPSE = 4, /* … without a space behind a space or at an end */
+       ISOTOK__UNI_JOINED = 8    /* some ASCII is LEFT */
 };
 
 #define ISOTOK__UNI_CUT 0x80000000u /* of a character: goes if nothing but such follows */
@@ -47,15 +47,15 @@ struct isotok__char {
 
 /* Where the stream stands. The arrays are the session's, of `capacity` elements each. */
 struct isotok__unicode {
-    struct isotok__char *unit;     /* raw characters of the unit */
+    struct isotok__char *unit; /* raw characters of the unit */
     struct isotok__char *work[3];
-    uint64_t *late;                /* see `late_count` */
+    uint64_t *late; /* see `late_count` */
     uint32_t capacity;
-    uint32_t count;                /* of the unit */
-    uint32_t flags;                /* of its last character */
-    uint32_t begun;                /* bit i: operation i has seen the beginning of the text */
-    uint32_t gap;                  /* SPLIT: a word begins */
-    uint32_t late_count, late_at;  /* CHARSMAP: what it removed at the beginning of the text shifts
+    uint32_t count;               /* of the unit */
+    uint32_t flags;               /* of its last character */
+    uint32_t begun;               /* bit i: operation i has seen the beginning of the text */
+    uint32_t gap;                 /* SPLIT: a word begins */
+    uint32_t late_count, late_at; /* CHARSMAP: what it removed at the beginning of the text shifts
                                       all later alignments: a ring of origins */
     uint64_t base;
 };

@@ -1,22 +1,22 @@
-/* L2: opening a program, and the check of hostile ones. See unicode.h and FORMAT.md §12. */
+/* L2: opening a program, and the check of hostile ones. See unicode.h and FORMAT.md §14. */
 #include "unicode.h"
 
 enum { /* words of the header */
-    VERSION,
-    OPERATIONS,
-    STRIDE,
-    ROWS,
-    MIDDLES,
-    BLOCKS,
-    PAIRS,
-    FLAGS,
-    HARD,
-    HARD_COUNT = 10,
-    CLASSES,
-    STATES,
-    EXPANSION,
-    LITERALS,
-    HEADER = 16
+       VERSION,
+       OPERATIONS,
+       STRIDE,
+       ROWS,
+       MIDDLES,
+       BLOCKS,
+       PAIRS,
+       FLAGS,
+       HARD,
+       HARD_COUNT = 10,
+       CLASSES,
+       STATES,
+       EXPANSION,
+       LITERALS,
+       HEADER = 16
 };
 
 #define MOST_OPERATIONS 16u
@@ -39,9 +39,9 @@ bool isotok__unicode_open(struct isotok__program *p, const struct isotok__blob *
         b->unicode_text_count == 0)
         return false;
     p->count = h[OPERATIONS];
-    p->operations = (const uint32_t (*)[4])(h + HEADER);
+    p->operations = (const uint32_t(*)[4])(h + HEADER);
     p->literals = h + HEADER + 4 * p->count;
-    p->pairs = (const uint32_t (*)[3])(p->literals + h[LITERALS]);
+    p->pairs = (const uint32_t(*)[3])(p->literals + h[LITERALS]);
     p->pair_count = h[PAIRS];
     p->tables = b->unicode_tables;
     p->blocks = p->tables + ISOTOK__UNI_TOP + 32 * h[MIDDLES];
@@ -111,8 +111,7 @@ bool isotok__unicode_check(const struct isotok__program *p, const struct isotok_
     }
     if (bad) return false;
     for (i = 0; i < ISOTOK__UNI_TOP; i++) bad |= p->tables[i] >= c.h[MIDDLES];
-    for (i = 0; i < 32 * c.h[MIDDLES]; i++)
-        bad |= p->tables[ISOTOK__UNI_TOP + i] >= c.h[BLOCKS];
+    for (i = 0; i < 32 * c.h[MIDDLES]; i++) bad |= p->tables[ISOTOK__UNI_TOP + i] >= c.h[BLOCKS];
     for (i = 0; i < 128 * c.h[BLOCKS]; i++) bad |= p->blocks[i] >= c.h[ROWS];
     for (i = 0; i < c.h[ROWS]; i++)
         for (k = 1; k < p->stride; k++) {

@@ -247,7 +247,8 @@ static uint32_t pair(const struct isotok__program *program, uint32_t a, uint32_t
 static void compose(struct pass *p)
 {
     const uint32_t none = 0xFFFFFFFFu;
-    uint32_t i, size = 0, starter = none, before = 0, made; /* before: class of the last mark kept */
+    uint32_t i, size = 0, starter = none, before = 0,
+                made; /* before: class of the last mark kept */
     for (i = 0; i < p->size; i++) {
         const struct isotok__char c = p->out[i];
         const uint32_t class = class_of(c), point = c.point & ISOTOK__UNI_POINT;

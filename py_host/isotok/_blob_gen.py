@@ -518,7 +518,7 @@ class BlobView:
 
     @property
     def unicode_header(self) -> memoryview[int]:
-        """The normalizers of a tokenizer.json, FORMAT.md §12."""
+        """The normalizers of a tokenizer.json, FORMAT.md §14."""
         return self._vector(35, 4).cast("I")
 
     @property
@@ -548,7 +548,7 @@ class BlobView:
 
     @property
     def word_rules(self) -> memoryview[int]:
-        """`pretokens`: 3 uint32, then a prefix, FORMAT.md §12."""
+        """`pretokens`: 3 uint32, then a prefix, FORMAT.md §13."""
         return self._vector(41, 1).cast("B")
 
     @property

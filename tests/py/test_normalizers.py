@@ -76,7 +76,9 @@ def test_parts(name: str, backend: str) -> None:
     with isotok.load(blob, backend=backend) as tok:
         for text in raw:
             cuts = sorted({0, len(text), *(rng.randrange(len(text) + 1) for _ in range(9))})
-            ids = [i for part in tok.encode_stream(text[a:b] for a, b in pairwise(cuts)) for i in part]
+            ids = [
+                i for part in tok.encode_stream(text[a:b] for a, b in pairwise(cuts)) for i in part
+            ]
             assert ids == tok.encode(text), (name, text)
             assert tok.count(text) == len(ids)
 
@@ -93,7 +95,9 @@ def test_units_of_offsets() -> None:
     blob = support.char_model(support.program("bert_uncased"), set("ae ") | {"\U00020000"})
     with isotok.load(blob) as tok:
         text = "É\U00020000a"
-        spans = {unit: tok.encode_with_offsets(text, unit=unit).offsets for unit in ("byte", "utf16")}
+        spans = {
+            unit: tok.encode_with_offsets(text, unit=unit).offsets for unit in ("byte", "utf16")
+        }
         assert spans["byte"] == [(0, 2), *[(2, 6)] * 3, (6, 7)]
         assert spans["utf16"] == [(0, 1), *[(1, 3)] * 3, (3, 4)]
 
@@ -166,7 +170,7 @@ def test_segments_between_special_tokens(normalizer: Any, backend: str) -> None:
             parts = [text[i : i + 4] for i in range(0, len(text), 4)]
             whole = "".join(part + SPECIAL * rng.randrange(2) for part in parts)
             expected = reference.encode(whole, add_special_tokens=False)
-            got = tok.encode_with_offsets(whole, special=True)
+            got = tok.encode_with_offsets(whole, special="all")
             assert got.ids == expected.ids, ascii(whole)
             assert got.offsets == expected.offsets, ascii(whole)
 
@@ -177,8 +181,8 @@ def test_a_space_among_the_pieces() -> None:
         if name in support.pipelines():
             blob = support.char_model(support.program(name), set("ab \u2581"))
             with isotok.load(blob) as tok:
-                got = tok.normalize("a b  abababababababab ababab")
-                assert got.replace("\u2581", "") == "ababababababababababababab"
+                got = tok.normalize("a b  abababababababab abababab")
+                assert got.replace("\u2581", "") == "ab" * 13
                 assert " " not in got
 
 

@@ -18,6 +18,7 @@ from isotok.compile import compile_model
 from isotok.compile._fields import pack_fields, scalar
 from isotok.compile.normalizers import Normalizer, make_normalizer
 from isotok.compile.pretok.huggingface import read_pre_tokenizer
+
 from support import data
 
 Aligned = list[tuple[str, int, int]]
@@ -151,7 +152,9 @@ def pipelines() -> dict[str, tuple[Any, Any]]:
             metaspace("always"),
         )
         found["precompiled_runs"] = (
-            sequence(simple("NFKD"), charsmap, replace(r"\s+", "_", "Regex"), simple("NFC")), None)
+            sequence(simple("NFKD"), charsmap, replace(r"\s+", "_", "Regex"), simple("NFC")),
+            None,
+        )
     return found
 
 
@@ -186,11 +189,12 @@ class Reference:
         if normalizer is not None:
             pieces.normalize(normalizer.normalize)
         # as AddedVocabulary does: what normalization removed in front is no part of the text
-        pieces.split(lambda _, part: [part.slice((0, len(part.normalized)))] if part.normalized else [])
+        pieces.split(
+            lambda _, part: [part.slice((0, len(part.normalized)))] if part.normalized else []
+        )
         self._tokenizer.pre_tokenizer.pre_tokenize(pieces)
         return [
-            (piece, begin, end)
-            for piece, (begin, end), _ in pieces.get_splits("original", "char")
+            (piece, begin, end) for piece, (begin, end), _ in pieces.get_splits("original", "char")
         ]
 
     def many(self, texts: Sequence[str]) -> list[tuple[list[tuple[int, int]]]]:

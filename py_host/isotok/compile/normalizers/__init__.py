@@ -1,4 +1,4 @@
-"""The normalizers of a tokenizer.json, and what its pre-tokenizer rewrites, as a program of the core."""
+"""The normalizers of a tokenizer.json, and what its pre-tokenizer rewrites, as programs."""
 
 from isotok.compile.normalizers.program import Normalizer, make_normalizer
 

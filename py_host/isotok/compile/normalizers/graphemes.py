@@ -102,7 +102,9 @@ def _picture(picture: int, name: str) -> int:
 def automaton() -> tuple[tuple[int, ...], ...]:
     """Return cells [state][class]: the next state, or `CUT`. State 0 begins a cluster."""
     start: _State = ("", False, False, 0)
-    numbers, rows, todo = {start: 0}, list[tuple[int, ...]](), [start]
+    numbers: dict[_State, int] = {start: 0}
+    todo: list[_State] = [start]
+    rows: list[tuple[int, ...]] = []
     for state in todo:
         row: list[int] = []
         for name in _NAMES:

@@ -8,7 +8,7 @@ time, not correctness.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -18,7 +18,7 @@ from isotok.compile.normalizers.steps import (
     Form,
     Literal,
     Map,
-    Mapping_,
+    Precompiled,
     Run,
     Step,
     normal_form,
@@ -31,7 +31,9 @@ SOFT: Final = 4
 
 @dataclass(slots=True)
 class _Ends:
-    """What the image of a character may begin and end with; `wild`: with anything more."""
+    """What the image of a character may begin and end with; `wild`: with anything, where marks are
+    sorted or dropped; `empty`: nothing may be left of it.
+    """
 
     first: set[str]
     last: set[str]
@@ -39,7 +41,6 @@ class _Ends:
     flags: int = 0
     empty: bool = False
     wild: bool = False
-    more: bool = field(default=False)
 
     def char(self, letter: str) -> str:
         return self.example if letter == SELF else letter
@@ -49,14 +50,14 @@ def joins(letter: str, example: str, steps: Sequence[Step]) -> int:
     """Return `LEFT`, `RIGHT` and `SOFT` of a character."""
     ends = _Ends({letter}, {letter}, example)
     for step in steps:
-        if ends.empty and isinstance(step, Form | Mapping_ | Run | Literal):
+        if ends.empty and isinstance(step, Form | Precompiled | Run | Literal):
             ends.flags |= LEFT | RIGHT
         match step:
             case Map():
                 _map(ends, step)
             case Form():
                 _form(ends, step)
-            case Mapping_():
+            case Precompiled():
                 _charsmap(ends, step)
             case Run():
                 _run(ends, step)
@@ -67,7 +68,7 @@ def joins(letter: str, example: str, steps: Sequence[Step]) -> int:
     return ends.flags
 
 
-def _images(ends: _Ends, images: list[str], letters: set[str], *, last: bool) -> set[str]:
+def _images(ends: _Ends, images: list[str], *, last: bool) -> set[str]:
     found: set[str] = set()
     for image in images:
         if image:
@@ -80,7 +81,7 @@ def _images(ends: _Ends, images: list[str], letters: set[str], *, last: bool) ->
 def _map(ends: _Ends, step: Map) -> None:
     for letters, last in ((ends.first, False), (ends.last, True)):
         images = [step.of(letter, ends.example) for letter in letters]
-        found = _images(ends, images, letters, last=last)
+        found = _images(ends, images, last=last)
         letters.clear()
         letters |= found
 
@@ -118,7 +119,7 @@ def _composites(letters: set[str], *, last: bool) -> set[str]:
     return found
 
 
-def _charsmap(ends: _Ends, step: Mapping_) -> None:
+def _charsmap(ends: _Ends, step: Precompiled) -> None:
     charsmap = step.charsmap
     classes = {_grapheme(ends.char(letter)) for letter in ends.first}
     ends.flags |= LEFT if classes & graphemes.LEFT else 0
@@ -132,7 +133,7 @@ def _charsmap(ends: _Ends, step: Mapping_) -> None:
         ]
         if "" in images:  # what is removed counts for the character before it
             ends.flags |= LEFT
-        letters |= _images(ends, images, letters, last=last)
+        letters |= _images(ends, images, last=last)
 
 
 @cache
@@ -161,9 +162,7 @@ def _literal(ends: _Ends, step: Literal) -> None:
     if len(set(pattern)) == 1:
         if pattern[0] in first | last or ends.wild or ends.empty:
             ends.flags |= SOFT
-    elif first & set(pattern[1:]):
-        ends.flags |= LEFT
-    elif ends.wild and not ends.flags & LEFT:
+    elif first & set(pattern[1:]) or ends.wild:
         ends.flags |= LEFT
     if pattern[0] in first:
         ends.first |= set(step.content[:1])

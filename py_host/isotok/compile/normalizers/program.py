@@ -1,4 +1,4 @@
-"""From steps to the three arrays of a program (FORMAT.md, section 12)."""
+"""From steps to the three arrays of a program (FORMAT.md, section 14)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isotok.compile.normalizers.steps import (
     Form,
     Literal,
     Map,
-    Mapping_,
+    Precompiled,
     Prefix,
     Run,
     Split,
@@ -122,7 +122,7 @@ def _merge(steps: Sequence[Step]) -> list[Step]:
 def _check(steps: Sequence[Step]) -> None:
     if len(steps) > _MOST_STEPS:
         raise fail("normalizer", f"more than {_MOST_STEPS} steps")
-    if sum(isinstance(step, Mapping_) for step in steps) > 1:
+    if sum(isinstance(step, Precompiled) for step in steps) > 1:
         raise fail("normalizer", "Precompiled twice")
     if sum(isinstance(step, Split) for step in steps) and not isinstance(steps[-1], Split):
         raise fail("normalizer", "steps after WhitespaceSplit with Metaspace")
@@ -136,14 +136,13 @@ def _escapes(steps: Sequence[Step]) -> bool:
             case Map(parts):
                 for part in parts:
                     made = (*part.table.values(), *(image for _, image in part.sets))
-                    removed = part.of(" ", " ")
-                    makes = any(" " in image for image in made) or " " in removed
-                    escapes = not makes if " " not in removed else escapes and not makes
-                    if " " in removed and removed == " " and not any(" " in i for i in made):
-                        escapes = escapes or False
+                    if any(" " in image for image in made):
+                        escapes = False
+                    elif " " not in part.of(" ", " "):
+                        escapes = True
             case Form(name):
                 escapes = escapes and not any(" " in i for i in data.character_map(name).values())
-            case Mapping_(charsmap):
+            case Precompiled(charsmap):
                 escapes = escapes and not any(" " in i for i in charsmap.keys.values())
             case Split(content):
                 escapes = " " not in content
@@ -165,7 +164,7 @@ def _operations(steps: Sequence[Step], texts: Texts) -> tuple[list[int], list[in
                 words += _MAP, column, 0, 0
             case Form(_, composes):
                 words += _FORM, column, int(composes), 0
-            case Mapping_():
+            case Precompiled():
                 words += _CHARSMAP, column, 0, 0
             case Run(_, least, content):
                 words += _RUN, column, least, texts.code(content)
@@ -188,7 +187,7 @@ def _pack(steps: Sequence[Step], *, escapes: bool, stages: tuple[Stage, ...]) ->
     rows = make_rows(steps, texts, compact=escapes)
     composes = any(isinstance(step, Form) and step.composes for step in steps)
     pairs = sorted(data.compositions().items()) if composes else []
-    charsmaps = [step for step in steps if isinstance(step, Mapping_)]
+    charsmaps = [step for step in steps if isinstance(step, Precompiled)]
     cells = graphemes.automaton() if charsmaps else ()
     flags, hard = _ascii(steps, rows.plain, rows.flags, escapes=escapes)
     shown = [*hard[:_MOST_HARD], *[0] * _MOST_HARD][:_MOST_HARD]

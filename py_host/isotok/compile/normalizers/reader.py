@@ -15,7 +15,7 @@ from isotok.compile.normalizers.steps import (
     Images,
     Literal,
     Map,
-    Mapping_,
+    Precompiled,
     Prefix,
     Run,
     Split,
@@ -149,7 +149,7 @@ def _precompiled(part: Part, where: str) -> list[Step]:
         raw = base64.b64decode(str(value), validate=True)
     except (binascii.Error, ValueError) as error:
         raise TokenizerError(f"{where}: a precompiled_charsmap that is not base64") from error
-    return [Mapping_(Charsmap(raw), raw)]
+    return [Precompiled(Charsmap(raw), raw)]
 
 
 def _replace(part: Part, where: str) -> list[Step]:

@@ -19,7 +19,7 @@ from isotok.compile.normalizers.steps import (
     Form,
     Literal,
     Map,
-    Mapping_,
+    Precompiled,
     Prefix,
     Run,
     Split,
@@ -171,7 +171,7 @@ def _singles(steps: Sequence[Step]) -> list[str]:
             case Form():
                 found |= step.table.keys() | data.seconds()
                 found |= {char for pair in data.compositions() for char in pair}
-            case Mapping_(charsmap):
+            case Precompiled(charsmap):
                 found |= charsmap.by_first.keys()
             case Literal(pattern):
                 found |= set(pattern)
@@ -191,7 +191,7 @@ def _atoms(steps: Sequence[Step]) -> Iterable[tuple[int, int]]:
                 sets += data.combining_classes().values()
                 sets += [CodePoints.from_ranges([(data.HANGUL[0], data.HANGUL[-1])])]
                 sets += [graphemes.classes()[number] for number in (13, 14)]
-            case Mapping_():
+            case Precompiled():
                 sets += graphemes.classes()
             case Run(points):
                 sets.append(points)
@@ -248,7 +248,7 @@ class _Maker:
                 image = letter if point in data.HANGUL else step.table.get(letter, letter)
                 if point in data.HANGUL:
                     self.longest[index] = max(self.longest[index], 3)
-            case Mapping_(charsmap):
+            case Precompiled(charsmap):
                 for key in charsmap.by_first.get(letter, ()):
                     size = len(charsmap.keys[key])
                     self.longest[index] = max(self.longest[index], size)
@@ -275,7 +275,7 @@ class _Maker:
                     if SELF in text and ord(example) in data.HANGUL:
                         flags |= 0 if step.composes else SLOW
                     text = normal_form(text, step, example)
-                case Mapping_():
+                case Precompiled():
                     text = _charsmap(text, step, example)
                 case Run(points, least, content):
                     text = _run(text, points, least, content, example)
@@ -294,7 +294,7 @@ class _Maker:
         return flags, text
 
 
-def _charsmap(text: str, step: Mapping_, example: str) -> str:
+def _charsmap(text: str, step: Precompiled, example: str) -> str:
     out: list[str] = []
     begin = 0
     chars = [example if c == SELF else c for c in text]

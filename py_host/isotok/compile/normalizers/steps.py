@@ -6,7 +6,7 @@ characters that no step tells apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,7 +69,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping_:
+class Precompiled:
     """The charsmap of Precompiled."""
 
     charsmap: Charsmap
@@ -126,7 +126,7 @@ class Split:
     content: str
 
 
-Step = Map | Form | Mapping_ | Run | Literal | Strip | Prefix | Split
+Step = Map | Form | Precompiled | Run | Literal | Strip | Prefix | Split
 
 
 def normal_form(text: str, form: Form, example: str) -> str:
@@ -146,8 +146,7 @@ def normal_form(text: str, form: Form, example: str) -> str:
     return "".join(_compose(parts, class_of) if form.composes else parts)
 
 
-def _compose(parts: Iterable[str], class_of: object) -> list[str]:
-    assert callable(class_of)
+def _compose(parts: Iterable[str], class_of: Callable[[str], int]) -> list[str]:
     out: list[str] = []
     starter, before = -1, 0
     for letter in parts:
