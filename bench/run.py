@@ -17,6 +17,7 @@ for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "tests/reference", ROOT 
 
 import beside_sentencepiece  # noqa: E402
 import calls  # noqa: E402
+import hf  # noqa: E402
 import spine  # noqa: E402
 
 import web  # noqa: E402
@@ -25,6 +26,7 @@ BENCHMARKS = {
     "sentencepiece": beside_sentencepiece,
     "spine": spine,
     "calls": calls,
+    "hf": hf,
     "web": web,
 }
 

@@ -22,6 +22,7 @@ typedef struct merger {
     const isotok__plan *plan;
     const uint8_t *text;              /* the piece */
     uint32_t count;                   /* symbols */
+    uint32_t latest;                  /* highest rank that was merged, plus 1 */
     uint32_t node[MAX_DIRECT + 1];    /* slot of the symbol, NO_SLOT or FROZEN */
     uint32_t rank[MAX_DIRECT + 1];    /* of the pair (i, i + 1) */
     uint8_t position[MAX_DIRECT + 2]; /* of the symbols, then the end */
@@ -123,6 +124,7 @@ static void merge(merger *m, uint32_t i)
 static bool merges_to_one(merger *m, const uint8_t *text, uint32_t size)
 {
     m->text = text;
+    m->latest = 0;
     split(m, size);
     for (uint32_t i = 0; i + 1 < m->count; i++) {
         rank_pair(m, i);
@@ -135,6 +137,7 @@ static bool merges_to_one(merger *m, const uint8_t *text, uint32_t size)
         if (m->rank[best] == NO_RANK) {
             return false;
         }
+        m->latest = m->rank[best] + 1 > m->latest ? m->rank[best] + 1 : m->latest;
         merge(m, best);
     }
     return true;
@@ -207,6 +210,27 @@ static void classify_unused(const isotok__spec *spec, isotok__plan *plan)
     }
 }
 
+/* The characters of a byte-level model that their own merges make: the highest rank of these plus
+ * 1, by slot; of others a rank behind all. */
+static isotok_status plan_characters(isotok__work *work, merger *m, isotok__plan *plan)
+{
+    uint32_t *latest = ISOTOK__TEMP(work, uint32_t, plan->trie.slots);
+    if (latest == NULL) {
+        return work->error.status;
+    }
+    for (uint32_t slot = 0; slot < plan->trie.slots; slot++) {
+        latest[slot] = NO_RANK;
+    }
+    for (uint32_t i = 0; i < plan->keys.count; i++) {
+        const uint8_t *text = plan->keys.text + isotok__key_begin(&plan->keys, i);
+        uint32_t size = plan->keys.ends[i] - isotok__key_begin(&plan->keys, i);
+        if (size > 1 && isotok__char_size(text, size) == size && merges_to_one(m, text, size)) {
+            latest[isotok__trie_walk(plan->trie.nodes, 0, text, size)] = m->latest;
+        }
+    }
+    return isotok__plan_characters(work, plan, latest);
+}
+
 isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     size_t mark = isotok__temp_begin(work);
@@ -220,6 +244,7 @@ isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, 
     find_user_bytes(m);
     classify_unused(spec, plan);
     mark_direct(m, plan);
+    isotok_status status = spec->byte_level ? plan_characters(work, m, plan) : ISOTOK_OK;
     isotok__temp_end(work, mark);
-    return ISOTOK_OK;
+    return status;
 }

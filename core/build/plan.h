@@ -33,6 +33,7 @@ typedef struct isotok__plan {
     isotok__trie special_trie; /* of added tokens; nodes NULL without */
     uint64_t *start_set;    /* NULL without rules and user-defined pieces */
     uint32_t *byte_ids;     /* [256] or NULL */
+    uint64_t *char_joints; /* [1024] or NULL */
     uint64_t *pair_set;
     uint32_t pair_words;
     struct isotok__operation *template_ops;
@@ -64,6 +65,11 @@ isotok_status isotok__plan_splits(isotok__work *work, const isotok__spec *spec, 
 
 /* merges.c: bpe only: the direct bits, unused_merges, whole_text. */
 isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
+
+/* characters.c: byte-level bpe: char_joints. latest: by slot of a character, more than any rank that
+ * its own merges have; NO_INDEX if they do not make it. */
+isotok_status isotok__plan_characters(isotok__work *work, isotok__plan *plan,
+                                      const uint32_t *latest);
 
 /* pairs.c: pair_set. */
 isotok_status isotok__plan_pairs(isotok__work *work, isotok__plan *plan);

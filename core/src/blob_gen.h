@@ -138,6 +138,7 @@ struct isotok__blob {
     const uint32_t *word_ranges;
     const uint8_t *decoder_prefix;
     const uint32_t *added_tokens;
+    const uint64_t *char_joints;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -173,6 +174,7 @@ struct isotok__blob {
     uint32_t word_ranges_count;
     uint32_t decoder_prefix_count;
     uint32_t added_tokens_count;
+    uint32_t char_joints_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the tables below. */
@@ -221,9 +223,10 @@ enum {
     ISOTOK__FIELD_WORD_RULES = 41,
     ISOTOK__FIELD_WORD_RANGES = 42,
     ISOTOK__FIELD_DECODER_PREFIX = 43,
-    ISOTOK__FIELD_ADDED_TOKENS = 44
+    ISOTOK__FIELD_ADDED_TOKENS = 44,
+    ISOTOK__FIELD_CHAR_JOINTS = 45
 };
-#define ISOTOK__BLOB_FIELD_COUNT 45u
+#define ISOTOK__BLOB_FIELD_COUNT 46u
 
 enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
 
@@ -288,6 +291,7 @@ static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_CO
     ISOTOK__VECTOR(word_ranges, 42, 4),
     ISOTOK__VECTOR(decoder_prefix, 43, 1),
     ISOTOK__VECTOR(added_tokens, 44, 4),
+    ISOTOK__VECTOR(char_joints, 45, 8),
 };
 #undef ISOTOK__SCALAR
 #undef ISOTOK__VECTOR
@@ -340,6 +344,7 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "word_ranges",
     "decoder_prefix",
     "added_tokens",
+    "char_joints",
 };
 #endif
 

@@ -89,6 +89,7 @@ FIELDS: Final[dict[str, int]] = {
     "word_ranges": 42,
     "decoder_prefix": 43,
     "added_tokens": 44,
+    "char_joints": 45,
 }
 
 # Vectors: name -> bytes of an element.
@@ -128,6 +129,7 @@ VECTORS: Final[dict[str, int]] = {
     "word_ranges": 4,
     "decoder_prefix": 1,
     "added_tokens": 4,
+    "char_joints": 8,
 }
 
 
@@ -565,3 +567,8 @@ class BlobView:
     def added_tokens(self) -> memoryview[int]:
         """Pairs: id of a special or added token, ascending; flags as in special_trie."""
         return self._vector(44, 4).cast("I")
+
+    @property
+    def char_joints(self) -> memoryview[int]:
+        """Byte_level: pairs of bytes at boundaries of characters inside torn pieces."""
+        return self._vector(45, 8).cast("Q")
