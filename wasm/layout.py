@@ -5,7 +5,8 @@
 
 The compiler lists the structs, enumerators and macros of the public headers (its syntax
 tree as JSON); a probe compiled to wasm holds their sizes, offsets and values, and is read
-through wasmtime. So no number is worked out by hand.
+through wasmtime. So no number is worked out by hand. The texts of statuses and causes, which
+isotok.wasm does not hold, come from the preprocessor.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Interface:
     structs: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     enums: list[list[str]] = field(default_factory=list)
     macros: list[str] = field(default_factory=list)
+    texts: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
 def clang(arguments: list[str], text: str) -> str:
@@ -78,7 +80,22 @@ def read_headers() -> Interface:
     macros = clang(["-dM", "-E"], includes())
     number = r"#define (ISOTOK_[A-Z_]+) (?:0x)?[0-9A-Fa-f]+u?$"
     found.macros = sorted(re.findall(number, macros, re.M))
+    found.texts["STATUS_TEXTS"] = read_texts("ISOTOK_STATUS_MAP")
+    found.texts["WHAT_TEXTS"] = read_texts("ISOTOK_RUN_WHAT_MAP")
     return found
+
+
+def read_texts(table: str) -> dict[int, str]:
+    """Texts of an X-macro of isotok.h by their numbers; those of numbers only are left out."""
+    source = f"{includes()}#define X(name, number, text) @ number text\n$ {table}(X)\n"
+    expanded = clang(["-E", "-P"], source).partition("$")[2]
+    texts: dict[int, str] = {}
+    for row in expanded.split("@")[1:]:
+        number, literals = row.strip().split(maxsplit=1)
+        text = "".join(json.loads(part) for part in re.findall(r'"(?:[^"\\]|\\.)*"', literals))
+        if text:
+            texts[int(number)] = text
+    return texts
 
 
 def _collect(node: dict[str, Any], found: Interface) -> None:
@@ -171,6 +188,10 @@ def emit(interface: Interface, numbers: dict[str, int]) -> str:
             label = short(name).removeprefix("WHAT_")
             lines.append(f'    {numbers[name]}: "{label}",')
         lines.append("}")
+    for table, texts in interface.texts.items():
+        lines += ["", f"{table}: Final[dict[int, str]] = {{"]
+        lines += [f"    {number}: {json.dumps(text)}," for number, text in texts.items()]
+        lines.append("}")
     for name, members in interface.structs.items():
         prefix = short(name)
         lines += ["", f"# struct {name}"]
@@ -183,6 +204,10 @@ def emit(interface: Interface, numbers: dict[str, int]) -> str:
     if twice:
         raise SystemExit(f"layout.py: two C names become one Python name: {sorted(twice)}")
     return "\n".join([*lines, ""])
+
+
+def _key(number: int) -> str:
+    return f'"{number}"' if number < 0 else str(number)
 
 
 def emit_typescript(interface: Interface, numbers: dict[str, int]) -> str:
@@ -200,9 +225,12 @@ def emit_typescript(interface: Interface, numbers: dict[str, int]) -> str:
     lines += ["", "export const STATUS_NAMES: Readonly<Record<number, string>> = {"]
     statuses = next(names for names in interface.enums if names[0] == "ISOTOK_OK")
     for name in statuses:
-        key = f'"{numbers[name]}"' if numbers[name] < 0 else str(numbers[name])
-        lines.append(f'  {key}: "{short(name)}",')
+        lines.append(f'  {_key(numbers[name])}: "{short(name)}",')
     lines.append("};")
+    for table, texts in interface.texts.items():
+        lines += ["", f"export const {table}: Readonly<Record<number, string>> = {{"]
+        lines += [f"  {_key(number)}: {json.dumps(text)}," for number, text in texts.items()]
+        lines.append("};")
     for name, members in interface.structs.items():
         prefix = short(name)
         lines += ["", f"// struct {name}"]

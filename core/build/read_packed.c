@@ -76,13 +76,13 @@ static isotok_status read_scalar(const buffer *b, uint32_t field, uint32_t *out)
     if (!isotok__fb_field(&b->fb, field, 4, &at)) {
         return outside(b, field);
     }
-    *out = at == 0 ? isotok__blob_fields[field].default_bits : isotok__load_u32(b->fb.base + at);
+    *out = at == 0 ? ISOTOK__BLOB_DEFAULT(field) : isotok__load_u32(b->fb.base + at);
     return ISOTOK_OK;
 }
 
 static isotok_status read_vector(const buffer *b, uint32_t field, isotok__fb_vector *out)
 {
-    bool ok = isotok__fb_read(&b->fb, field, isotok__blob_fields[field].element_size, out);
+    bool ok = isotok__fb_read(&b->fb, field, isotok__blob_elements[field], out);
     return ok ? ISOTOK_OK : outside(b, field);
 }
 

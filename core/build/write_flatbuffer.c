@@ -26,7 +26,7 @@ static void store_u32(uint8_t *at, uint32_t value)
 
 static bool is_present(const isotok__section *section, uint32_t field)
 {
-    return isotok__blob_fields[field].kind == ISOTOK__BLOB_SCALAR || section->count > 0;
+    return !ISOTOK__BLOB_IS_VECTOR(field) || section->count > 0;
 }
 
 /* Where a vector's elements begin if the free space begins at `at`: after its length. */
@@ -37,14 +37,14 @@ static uint64_t elements_at(uint64_t at)
 
 static uint64_t vector_bytes(const isotok__section *section, uint32_t field)
 {
-    return (uint64_t)section->count * isotok__blob_fields[field].element_size;
+    return (uint64_t)section->count * isotok__blob_elements[field];
 }
 
 uint64_t isotok__flatbuffer_size(const isotok__section sections[ISOTOK__BLOB_FIELD_COUNT])
 {
     uint64_t at = VECTORS;
     for (uint32_t field = 0; field < FIELDS; field++) {
-        if (isotok__blob_fields[field].kind == ISOTOK__BLOB_VECTOR && sections[field].count > 0) {
+        if (ISOTOK__BLOB_IS_VECTOR(field) && sections[field].count > 0) {
             at = elements_at(at) + vector_bytes(&sections[field], field);
         }
     }
@@ -58,7 +58,7 @@ static void write_vtable(const isotok__section *sections, uint8_t *out)
     store_u16(out + VTABLE + 2, TABLE_SIZE);
     for (uint32_t field = 0; field < FIELDS; field++) {
         if (is_present(&sections[field], field)) {
-            store_u16(out + VTABLE + isotok__blob_fields[field].vtable_slot_offset, 4 + 4 * field);
+            store_u16(out + VTABLE + 4 + 2 * field, 4 + 4 * field);
         }
     }
 }
@@ -74,7 +74,7 @@ void isotok__flatbuffer_write(const isotok__section sections[ISOTOK__BLOB_FIELD_
     store_u32(out + TABLE, TABLE - VTABLE);
     for (uint32_t field = 0; field < FIELDS; field++) {
         uint32_t inside = TABLE + 4 + 4 * field;
-        if (isotok__blob_fields[field].kind == ISOTOK__BLOB_SCALAR) {
+        if (!ISOTOK__BLOB_IS_VECTOR(field)) {
             store_u32(out + inside, sections[field].bits);
         } else if (sections[field].count > 0) {
             uint64_t elements = elements_at(at);

@@ -31,14 +31,6 @@ HEADER_OFFSETS = {
 }
 HEADER_SIZE = 64
 
-TABLE_MACROS = [
-    "#define ISOTOK__SCALAR(name, id, bits) \\",
-    "    {4 + 2 * (id), ISOTOK__BLOB_SCALAR, 4, offsetof(struct isotok__blob, name), 0, (bits)}",
-    "#define ISOTOK__VECTOR(name, id, size) \\",
-    "    {4 + 2 * (id), ISOTOK__BLOB_VECTOR, (size), offsetof(struct isotok__blob, name), \\",
-    "     offsetof(struct isotok__blob, name##_count), 0}",
-]
-
 
 def snake(name: str) -> str:
     """TrieNode -> trie_node."""
@@ -97,30 +89,29 @@ def _view(fields: tuple[Field, ...]) -> list[str]:
             rows.append(f"    {_c_type(field.element)} {field.name};")
     rows += [f"    uint32_t {field.name}_count;" for field in fields if field.is_vector]
     return [
-        "/* The opened view. An absent vector is NULL with count 0. */",
+        "/* The opened view. An absent or empty vector is NULL with count 0. */",
         "struct isotok__blob {",
         *rows,
         "};",
     ]
 
 
-def _default_bits(field: Field) -> int:
+def _element(field: Field) -> int:
+    """Bytes of a vector's element; of a scalar every byte of its default: 0 or 255."""
     if field.is_vector:
-        return 0
+        return field.element.size
     code = field.element.code if isinstance(field.element, Scalar) else "I"
-    return int.from_bytes(struct.pack(f"<{code}", field.default), "little")
-
-
-def _row(field: Field) -> str:
-    if field.is_vector:
-        return f"    ISOTOK__VECTOR({field.name}, {field.id}, {field.element.size}),"
-    return f"    ISOTOK__SCALAR({field.name}, {field.id}, 0x{_default_bits(field):X}u),"
+    bits = struct.pack(f"<{code}", field.default)
+    if bits not in (bytes(4), b"\xff" * 4):
+        raise ValueError(f"{field.name}: a scalar's default is 0 or 0xFFFFFFFF")
+    return bits[0]
 
 
 def emit_c(schema: Schema, features: dict[str, int]) -> str:
     """Text of blob_gen.h."""
     magic = int.from_bytes(schema.identifier.encode(), "little")
     fields = schema.fields
+    vectors = [field for field in fields if field.is_vector]
     lines = [
         HEAD,
         f"#define ISOTOK__MAGIC 0x{magic:08X}u /* {schema.identifier!r}, little-endian */",
@@ -137,28 +128,20 @@ def emit_c(schema: Schema, features: dict[str, int]) -> str:
     lines += [
         *_view(fields),
         "",
-        "/* Fields of table Model: their ids, which are also indices of the tables below. */",
+        "/* Fields of table Model: their ids, which are also indices of the table below. */",
         *_enum("ISOTOK__FIELD_", {field.name.upper(): field.id for field in fields}),
         f"#define ISOTOK__BLOB_FIELD_COUNT {len(fields)}u",
         "",
-        "enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };",
-        "",
-        "struct isotok__blob_field {",
-        "    uint16_t vtable_slot_offset; /* 4 + 2 * id */",
-        "    uint8_t kind;                /* ISOTOK__BLOB_… */",
-        "    uint8_t element_size;        /* bytes; a scalar has 4 */",
-        "    uint16_t member_offset;      /* in struct isotok__blob */",
-        "    uint16_t count_offset;       /* vectors only */",
-        "    uint32_t default_bits;       /* of an absent scalar */",
-        "};",
-        "",
+        "/* Of each field: the bytes of a vector's element, or, of a scalar, those of its default",
+        " * (0 or 255). The view has scalars, vectors and counts in the order of the fields. */",
         "#ifdef ISOTOK__BLOB_FIELDS",
-        *TABLE_MACROS,
-        "static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_COUNT] = {",
-        *[_row(field) for field in fields],
+        "static const uint8_t isotok__blob_elements[ISOTOK__BLOB_FIELD_COUNT] = {",
+        *[f"    {_element(field)}, /* {field.name} */" for field in fields],
         "};",
-        "#undef ISOTOK__SCALAR",
-        "#undef ISOTOK__VECTOR",
+        "#define ISOTOK__BLOB_IS_VECTOR(field) ((uint8_t)(isotok__blob_elements[field] + 1u) > 1)",
+        "#define ISOTOK__BLOB_DEFAULT(field) (0x01010101u * isotok__blob_elements[field])",
+        f"#define ISOTOK__BLOB_FIRST_VECTOR offsetof(struct isotok__blob, {vectors[0].name})",
+        f"#define ISOTOK__BLOB_FIRST_COUNT offsetof(struct isotok__blob, {vectors[0].name}_count)",
         "#endif",
         "",
         "#ifdef ISOTOK__BLOB_FIELD_NAMES",

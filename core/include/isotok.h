@@ -219,7 +219,8 @@ uint32_t isotok_abi(void);
 enum { ISOTOK_NAME_STATUS = 0, ISOTOK_NAME_WHAT = 1, ISOTOK_NAME_FEATURE = 2 };
 
 /* Static English text, NUL-terminated, for a status, a what or a feature bit
- * number; "" for an unknown number. */
+ * number; "" for an unknown number. isotok.wasm, built with ISOTOK_NO_TEXTS, has none: "" for
+ * all; its hosts have the texts of the maps above. */
 ISOTOK_API(isotok_name)
 const char *isotok_name(uint32_t kind, int32_t number);
 

@@ -90,57 +90,59 @@ static bool read_root(struct flatbuffer *fb)
 }
 
 /* Position of a field's 4 bytes in the table, or 0 if the field is absent. */
-static bool find_field(const struct flatbuffer *fb, uint32_t slot, uint64_t *out_position)
+static bool find_field(const struct flatbuffer *fb, uint32_t field, uint64_t *out_position)
 {
+    const uint32_t slot = 4 + 2 * field;
     uint32_t inside;
     *out_position = 0;
     if (slot + 2 > fb->vtable_size) return true;
     inside = fb->base[fb->vtable + slot] | (uint32_t)fb->base[fb->vtable + slot + 1] << 8;
     if (inside == 0) return true;
-    if (inside < 4 || inside + 4 > fb->table_size || (fb->table + inside) % 4 != 0) return false;
     *out_position = fb->table + inside;
-    return true;
+    return inside >= 4 && inside + 4 <= fb->table_size && *out_position % 4 == 0;
 }
 
-static isotok_status read_vector(const struct flatbuffer *fb,
-                                 const struct isotok__blob_field *field, uint32_t index,
-                                 uint64_t position, uint8_t *view, isotok_error *error)
+/* Position of a vector's elements, or 0 if the vector is not whole. */
+static uint64_t find_vector(const struct flatbuffer *fb, uint32_t element, uint64_t position,
+                            uint32_t *out_count)
 {
-    uint64_t vector = position + isotok__load_u32(fb->base + position);
-    const uint8_t *data;
-    uint32_t count;
-    if (vector % 4 != 0 || vector + 4 > fb->size)
-        return corrupt(error, ISOTOK_WHAT_FLATBUFFER, index, ISOTOK__HEADER_SIZE + position);
-    count = isotok__load_u32(fb->base + vector);
-    if ((uint64_t)count * field->element_size > fb->size - vector - 4)
-        return corrupt(error, ISOTOK_WHAT_FLATBUFFER, index, ISOTOK__HEADER_SIZE + vector);
-    if ((vector + 4) % ISOTOK_ALIGN != 0)
-        return corrupt(error, ISOTOK_WHAT_SECTION, index, ISOTOK__HEADER_SIZE + vector);
-    data = fb->base + vector + 4;
-    memcpy(view + field->member_offset, &data, sizeof data);
-    memcpy(view + field->count_offset, &count, sizeof count);
-    return ISOTOK_OK;
+    const uint64_t vector = position + isotok__load_u32(fb->base + position);
+    if (vector % 4 != 0 || vector + 4 > fb->size) return 0;
+    *out_count = isotok__load_u32(fb->base + vector);
+    return (uint64_t)*out_count * element > fb->size - vector - 4 ? 0 : vector + 4;
 }
 
 static isotok_status read_fields(const uint8_t *data, size_t size, struct isotok__blob *blob,
                                  isotok_error *error)
 {
     struct flatbuffer fb = {data + ISOTOK__HEADER_SIZE, size - ISOTOK__HEADER_SIZE, 0, 0, 0, 0};
-    uint8_t *view = (uint8_t *)blob;
-    uint32_t i;
+    uint8_t *scalar = (uint8_t *)blob, *vector = scalar + ISOTOK__BLOB_FIRST_VECTOR;
+    uint8_t *counts = scalar + ISOTOK__BLOB_FIRST_COUNT;
+    uint32_t i, value;
     if (!read_root(&fb)) return corrupt(error, ISOTOK_WHAT_FLATBUFFER, 0, ISOTOK__HEADER_SIZE);
     for (i = 0; i < ISOTOK__BLOB_FIELD_COUNT; i++) {
-        const struct isotok__blob_field *field = &isotok__blob_fields[i];
-        uint64_t position;
-        if (!find_field(&fb, field->vtable_slot_offset, &position))
+        const uint8_t *elements = NULL;
+        uint64_t at;
+        if (!find_field(&fb, i, &at))
             return corrupt(error, ISOTOK_WHAT_FLATBUFFER, i, ISOTOK__HEADER_SIZE + fb.vtable);
-        if (field->kind == ISOTOK__BLOB_SCALAR) {
-            uint32_t bits = position ? isotok__load_u32(fb.base + position) : field->default_bits;
-            memcpy(view + field->member_offset, &bits, sizeof bits);
-        } else if (position != 0) {
-            isotok_status status = read_vector(&fb, field, i, position, view, error);
-            if (status != ISOTOK_OK) return status;
+        if (!ISOTOK__BLOB_IS_VECTOR(i)) {
+            value = at ? isotok__load_u32(fb.base + at) : ISOTOK__BLOB_DEFAULT(i);
+            memcpy(scalar, &value, sizeof value);
+            scalar += sizeof value;
+            continue;
         }
+        value = 0;
+        if (at != 0) {
+            const uint64_t begin = find_vector(&fb, isotok__blob_elements[i], at, &value);
+            if (begin % ISOTOK_ALIGN != 0 || begin == 0)
+                return corrupt(error, begin ? ISOTOK_WHAT_SECTION : ISOTOK_WHAT_FLATBUFFER, i,
+                               ISOTOK__HEADER_SIZE + (begin ? begin - 4 : at));
+            if (value != 0) elements = fb.base + begin;
+        }
+        memcpy(vector, &elements, sizeof elements);
+        memcpy(counts, &value, sizeof value);
+        vector += sizeof elements;
+        counts += sizeof value;
     }
     return ISOTOK_OK;
 }

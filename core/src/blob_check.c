@@ -21,19 +21,19 @@ static isotok_status fail_at(const struct check *c, uint32_t what, uint32_t inde
     return isotok__fail(c->error, ISOTOK_E_CORRUPT, what, index, offset, 0);
 }
 
-static bool feature(const struct check *c, uint64_t bit)
+static ISOTOK_NOINLINE bool feature(const struct check *c, uint32_t bit)
 {
-    return (c->model->features & bit) != 0;
+    return (c->model->features >> bit & 1) != 0;
 }
+#define FEATURE(name) feature(c, ISOTOK__FEATURE_##name)
 
 static isotok_status check_scalars(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     const uint64_t algorithms =
         ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR);
-    const bool pretokens = feature(c, ISOTOK_FEATURE(PRETOKENS));
-    const uint32_t ids[] = {b->unk_id, b->bos_id, b->eos_id, b->pad_id};
-    uint32_t i;
+    const bool pretokens = FEATURE(PRETOKENS);
+    uint32_t i, bad = 0, id;
     if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_WORDPIECE)
         return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0,
                             0);
@@ -43,22 +43,19 @@ static isotok_status check_scalars(const struct check *c)
                    : b->algorithm == ISOTOK_WORDPIECE ||
                          (c->model->pretokens && b->algorithm != ISOTOK_BPE)))
         return fail_at(c, ISOTOK_WHAT_ALGORITHM, b->algorithm, NULL);
-    if (b->vocab_size == 0 || b->vocab_size > 0x1000000u)
-        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_VOCAB_SIZE, NULL);
-    for (i = 0; i < 4; i++)
-        if (ids[i] != ISOTOK_NO_TOKEN && ids[i] >= b->vocab_size)
-            return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID + i, NULL);
-    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL &&
-        !feature(c, ISOTOK_FEATURE(BYTE_LEVEL) | ISOTOK_FEATURE(PRETOKENS)))
-        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_UNK_ID, NULL);
-    if (b->max_piece_bytes == 0 || b->max_piece_bytes >= ISOTOK_MAX_PIECE)
-        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_PIECE_BYTES, NULL);
+    if (b->max_key_bytes - 4 > ISOTOK_MAX_PIECE - 4) bad = ISOTOK__FIELD_MAX_KEY_BYTES;
     /* an ill-formed byte becomes U+FFFD, a space U+2581: three bytes each */
-    if (b->max_expansion < 3 || b->max_expansion > ISOTOK_MAX_EXPANSION)
-        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
-    if (b->max_key_bytes < 4 || b->max_key_bytes > ISOTOK_MAX_PIECE)
-        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_KEY_BYTES, NULL);
-    return ISOTOK_OK;
+    if (b->max_expansion - 3 > ISOTOK_MAX_EXPANSION - 3) bad = ISOTOK__FIELD_MAX_EXPANSION;
+    if (b->max_piece_bytes - 1 >= ISOTOK_MAX_PIECE - 1) bad = ISOTOK__FIELD_MAX_PIECE_BYTES;
+    for (i = 0; i < 4; i++) {
+        memcpy(&id, (const uint8_t *)&b->unk_id + 4 * i, sizeof id);
+        /* ISOTOK_NO_TOKEN + 1 is 0 */
+        if (id + 1 > b->vocab_size) bad = ISOTOK__FIELD_UNK_ID + i;
+    }
+    if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL && !pretokens && !FEATURE(BYTE_LEVEL))
+        bad = ISOTOK__FIELD_UNK_ID;
+    if (b->vocab_size - 1 >= 0x1000000u) bad = ISOTOK__FIELD_VOCAB_SIZE;
+    return bad ? fail_at(c, ISOTOK_WHAT_SCALAR, bad, NULL) : ISOTOK_OK;
 }
 
 /* Code points in ascending order, where single words are asked for. */
@@ -72,66 +69,70 @@ static bool check_words(const struct check *c)
     return !bad && (b->word_ranges_count != 0 || !(flags & ISOTOK__ADDED_SINGLE_WORD));
 }
 
-static bool is_trie_size(uint32_t count)
+/* How many elements a section has that is there. */
+enum { ANY, BLOCKS, TRIE, PIECES, SLOTS, BYTES };
+/* A bit that every model has here, and one that none has. */
+enum { ALWAYS = 62, NEVER = ISOTOK__FEATURE_PACKED };
+
+struct length_rule {
+    uint8_t field, count; /* word of the view */
+    uint8_t feature;      /* the section is there if the model has this, and only then */
+    uint8_t form;
+};
+
+static bool is_length(const struct check *c, const struct length_rule *rule)
 {
-    return count != 0 && count % 256 == 0 && count <= ISOTOK_MAX_SLOTS;
+    const uint32_t wanted[] = {0, 0, 0, c->b->vocab_size, c->b->trie_count, 256};
+    uint32_t count;
+    memcpy(&count, (const uint8_t *)c->b + 4 * rule->count, sizeof count);
+    if (!((c->model->features | (uint64_t)1 << ALWAYS) >> rule->feature & 1)) return count == 0;
+    if (rule->form >= PIECES) return count == wanted[rule->form];
+    return count != 0 && (rule->form == ANY || count % 256 == 0) &&
+           (rule->form != TRIE || count <= ISOTOK_MAX_SLOTS);
 }
+
+#define RULE(FIELD, name, feature, form) \
+    {ISOTOK__FIELD_##FIELD, offsetof(struct isotok__blob, name##_count) / 4, feature, form}
 
 static isotok_status check_lengths(const struct check *c)
 {
-    const struct isotok__blob *b = c->b;
-    bool user = feature(c, ISOTOK_FEATURE(USER_DEFINED));
-    bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
-    bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
-    bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
-    bool unicode = feature(c, ISOTOK_FEATURE(UNICODE));
-    uint32_t pair_words = b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS;
-    const struct {
-        uint32_t field;
-        bool ok;
-    } rules[] = {
-        {ISOTOK__FIELD_PIECE_ENDS, b->piece_ends_count == b->vocab_size},
-        {ISOTOK__FIELD_PIECE_SIZES, b->piece_sizes == NULL},
-        {ISOTOK__FIELD_SCORES, b->scores_count == b->vocab_size},
-        {ISOTOK__FIELD_TYPES, b->types_count == b->vocab_size},
-        {ISOTOK__FIELD_TRIE, is_trie_size(b->trie_count)},
-        {ISOTOK__FIELD_TRIE_IDS, b->trie_ids_count == b->trie_count},
-        {ISOTOK__FIELD_BYTE_IDS,
-         b->byte_ids_count == (feature(c, ISOTOK_FEATURE(BYTE_FALLBACK)) ? 256u : 0u)},
-        {ISOTOK__FIELD_PAIR_SET,
-         c->model->pretokens ? b->pair_set == NULL
-                             : b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS &&
-                                   (pair_words & (pair_words - 1)) == 0 && pair_words <= 1u << 26},
-        {ISOTOK__FIELD_PRETOK_HEADER, pretokenizer == (b->pretok_header != NULL)},
-        {ISOTOK__FIELD_MERGE_SPLITS,
-         feature(c, ISOTOK_FEATURE(MERGE_LIST)) == (b->merge_splits != NULL)},
-        {ISOTOK__FIELD_SPECIAL_TRIE,
-         feature(c, ISOTOK_FEATURE(SPECIAL_TOKENS)) ? is_trie_size(b->special_trie_count)
-                                                    : b->special_trie == NULL},
-        {ISOTOK__FIELD_USER_TRIE, user ? is_trie_size(b->user_trie_count) : b->user_trie == NULL},
-        {ISOTOK__FIELD_CHARSMAP_TRIE,
-         charsmap ? b->charsmap_trie_count != 0 && b->charsmap_trie_count % 256 == 0
-                  : b->charsmap_trie == NULL},
-        {ISOTOK__FIELD_CHARSMAP_TEXT, charsmap == (b->charsmap_text_count != 0)},
-        {ISOTOK__FIELD_START_SET,
-         b->start_set_count == (!unicode && (user || charsmap) ? ISOTOK_START_WORDS : 0u)},
-        {ISOTOK__FIELD_UNICODE_HEADER, unicode == (b->unicode_header != NULL)},
-        {ISOTOK__FIELD_UNICODE_TABLES, unicode == (b->unicode_tables != NULL)},
-        {ISOTOK__FIELD_UNICODE_TEXT, unicode == (b->unicode_text != NULL)},
-        {ISOTOK__FIELD_DENORMALIZER_TRIE,
-         denormalizer ? b->denormalizer_trie_count != 0 && b->denormalizer_trie_count % 256 == 0
-                      : b->denormalizer_trie == NULL},
-        {ISOTOK__FIELD_DENORMALIZER_TEXT, denormalizer == (b->denormalizer_text_count != 0)},
-        {ISOTOK__FIELD_UNK_SURFACE, b->unk_surface_count <= 0xFFFFFFu},
+    static const struct length_rule rules[] = {
+        RULE(PIECE_ENDS, piece_ends, ALWAYS, PIECES),
+        RULE(PIECE_SIZES, piece_sizes, NEVER, ANY),
+        RULE(SCORES, scores, ALWAYS, PIECES),
+        RULE(TYPES, types, ALWAYS, PIECES),
+        RULE(TRIE, trie, ALWAYS, TRIE),
+        RULE(TRIE_IDS, trie_ids, ALWAYS, SLOTS),
+        RULE(BYTE_IDS, byte_ids, ISOTOK__FEATURE_BYTE_FALLBACK, BYTES),
+        RULE(PRETOK_HEADER, pretok_header, ISOTOK__FEATURE_PRETOKENIZER, ANY),
+        RULE(MERGE_SPLITS, merge_splits, ISOTOK__FEATURE_MERGE_LIST, ANY),
+        RULE(SPECIAL_TRIE, special_trie, ISOTOK__FEATURE_SPECIAL_TOKENS, TRIE),
+        RULE(USER_TRIE, user_trie, ISOTOK__FEATURE_USER_DEFINED, TRIE),
+        RULE(CHARSMAP_TRIE, charsmap_trie, ISOTOK__FEATURE_CHARSMAP, BLOCKS),
+        RULE(CHARSMAP_TEXT, charsmap_text, ISOTOK__FEATURE_CHARSMAP, ANY),
+        RULE(UNICODE_HEADER, unicode_header, ISOTOK__FEATURE_UNICODE, ANY),
+        RULE(UNICODE_TABLES, unicode_tables, ISOTOK__FEATURE_UNICODE, ANY),
+        RULE(UNICODE_TEXT, unicode_text, ISOTOK__FEATURE_UNICODE, ANY),
+        RULE(DENORMALIZER_TRIE, denormalizer_trie, ISOTOK__FEATURE_DENORMALIZER, BLOCKS),
+        RULE(DENORMALIZER_TEXT, denormalizer_text, ISOTOK__FEATURE_DENORMALIZER, ANY),
     };
-    uint32_t i;
+    const struct isotok__blob *b = c->b;
+    const uint32_t pair_words = b->pair_set_count - ISOTOK_PAIR_ASCII_WORDS;
+    const bool starts = !FEATURE(UNICODE) && (FEATURE(USER_DEFINED) || FEATURE(CHARSMAP));
+    uint32_t i, bad = 0;
     for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (!rules[i].ok) return fail_at(c, ISOTOK_WHAT_SECTION, rules[i].field, NULL);
-    if (b->exact_scores != NULL && b->exact_scores_count != b->vocab_size + 1)
-        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_EXACT_SCORES, NULL);
-    if (feature(c, ISOTOK_FEATURE(PRETOKENS)) && b->word_rules_count < 4 * ISOTOK__RULES)
-        return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RULES, NULL);
-    return ISOTOK_OK;
+        if (!is_length(c, &rules[i])) bad = rules[i].field;
+    if (c->model->pretokens ? b->pair_set_count != 0
+                            : pair_words - 1 >= 1u << 26 || (pair_words & (pair_words - 1)) != 0)
+        bad = ISOTOK__FIELD_PAIR_SET;
+    if (b->start_set_count != (starts ? ISOTOK_START_WORDS : 0u)) bad = ISOTOK__FIELD_START_SET;
+    if (b->unk_surface_count > 0xFFFFFFu) bad = ISOTOK__FIELD_UNK_SURFACE;
+    if (b->exact_scores_count != 0 && b->exact_scores_count != b->vocab_size + 1)
+        bad = ISOTOK__FIELD_EXACT_SCORES;
+    if (b->char_joints_count % 1024 != 0) bad = ISOTOK__FIELD_CHAR_JOINTS;
+    if (FEATURE(PRETOKENS) && b->word_rules_count < 4 * ISOTOK__RULES)
+        bad = ISOTOK__FIELD_WORD_RULES;
+    return bad ? fail_at(c, ISOTOK_WHAT_SECTION, bad, NULL) : ISOTOK_OK;
 }
 
 /* Tokens around one sequence, then those around a pair, which only hosts read. */
@@ -150,49 +151,60 @@ static bool check_template(const struct isotok__blob *b)
     return b->template_ops_count == 0 || sequences == 1;
 }
 
-static isotok_status check_operations(const struct check *c)
+/* Whether it is of this kind, has only these flags, and this section. */
+static bool is_operation(const struct isotok__operation *operation, uint32_t kind, uint32_t flags,
+                         uint32_t section)
+{
+    return operation->kind == kind && (operation->flags & ~flags) == 0 &&
+           operation->section == section && operation->argument == 0;
+}
+
+static bool is_decoder(struct isotok__operation operation, bool bytes, bool denormalizer)
+{
+    switch (operation.kind) {
+    case ISOTOK_OP_DECODE_SENTENCEPIECE:
+        return !bytes && is_operation(&operation, ISOTOK_OP_DECODE_SENTENCEPIECE, 3, 0);
+    case ISOTOK_OP_DECODE_BYTES:
+        return bytes && is_operation(&operation, ISOTOK_OP_DECODE_BYTES, 0, 0);
+    default:
+        operation.argument = 0;
+        return !bytes && !denormalizer &&
+               is_operation(&operation, ISOTOK_OP_DECODE_PIECES, ISOTOK__DECODE_ALL, 0);
+    }
+}
+
+static bool are_operations(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
-    bool denormalizer = feature(c, ISOTOK_FEATURE(DENORMALIZER));
-    bool charsmap = feature(c, ISOTOK_FEATURE(CHARSMAP));
-    bool pretokenizer = feature(c, ISOTOK_FEATURE(PRETOKENIZER));
-    bool bytes = feature(c, ISOTOK_FEATURE(BYTE_LEVEL));
-    static const uint32_t decoder_flags[] = {0, 3, 0, 0, ISOTOK__DECODE_ALL};
-    bool unicode = feature(c, ISOTOK_FEATURE(UNICODE));
-    bool ok = b->normalizer_count == 1 && b->pretokenizer_count == (pretokenizer ? 1u : 0u) &&
-              check_template(b) && b->decoder_count == (denormalizer ? 2u : 1u);
-    ok = ok && b->normalizer[0].kind == ISOTOK_OP_NORMALIZE_SENTENCEPIECE &&
-         (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
-         b->normalizer[0].section == (charsmap ? 1u : 0u) && b->normalizer[0].argument == 0;
-    /* byte-level models have nothing of what belongs to SentencePiece's */
-    ok = ok &&
-         (!bytes || (b->algorithm == ISOTOK_BPE && b->normalizer[0].flags == 0 && !denormalizer &&
-                     (!charsmap || unicode) && b->user_trie == NULL && b->byte_ids == NULL));
-    if (ok && pretokenizer)
-        ok = b->pretokenizer[0].kind == ISOTOK_OP_PRETOKENIZE && b->pretokenizer[0].flags == 0 &&
-             b->pretokenizer[0].section == 1 && b->pretokenizer[0].argument == 0;
-    ok = ok && b->decoder[0].section == 0 && b->decoder[0].kind <= ISOTOK_OP_DECODE_PIECES &&
-         b->decoder[0].kind != ISOTOK_OP_DENORMALIZE &&
-         bytes == (b->decoder[0].kind == ISOTOK_OP_DECODE_BYTES) &&
-         !(denormalizer && b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES) &&
-         (b->decoder[0].flags & ~decoder_flags[b->decoder[0].kind]) == 0 &&
-         (b->decoder[0].argument == 0 || b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES);
-    if (ok && denormalizer)
-        ok = b->decoder[1].kind == ISOTOK_OP_DENORMALIZE &&
-             (b->decoder[1].flags & ~(uint32_t)ISOTOK_NORM_ALL) == 0 &&
-             b->decoder[1].section == 1 && b->decoder[1].argument == 0;
+    const bool denormalizer = FEATURE(DENORMALIZER), charsmap = FEATURE(CHARSMAP);
+    const bool pretokenizer = FEATURE(PRETOKENIZER), bytes = FEATURE(BYTE_LEVEL);
+    const bool unicode = FEATURE(UNICODE);
     /* a program does all that a normalizer does; the flag only tells that no space is left */
-    if (unicode)
-        ok = ok && (b->normalizer[0].flags & ~(uint32_t)ISOTOK_NORM_ESCAPE) == 0 &&
-             b->user_trie == NULL;
+    const uint32_t flags = bytes ? 0 : unicode ? ISOTOK_NORM_ESCAPE : ISOTOK_NORM_ALL;
+    if (b->normalizer_count != 1 || b->pretokenizer_count != pretokenizer ||
+        b->decoder_count != 1u + denormalizer || !check_template(b) ||
+        !is_operation(b->normalizer, ISOTOK_OP_NORMALIZE_SENTENCEPIECE, flags, charsmap) ||
+        !is_decoder(b->decoder[0], bytes, denormalizer))
+        return false;
+    /* byte-level models have nothing of what belongs to SentencePiece's */
+    if (bytes && (b->algorithm != ISOTOK_BPE || denormalizer || (charsmap && !unicode) ||
+                  b->byte_ids != NULL))
+        return false;
+    if ((bytes || unicode) && b->user_trie != NULL) return false;
+    if (pretokenizer && !is_operation(b->pretokenizer, ISOTOK_OP_PRETOKENIZE, 0, 1)) return false;
+    if (denormalizer &&
+        !is_operation(b->decoder + 1, ISOTOK_OP_DENORMALIZE, ISOTOK_NORM_ALL, 1))
+        return false;
     /* the internal form needs escaped spaces */
-    if (ok && feature(c, ISOTOK_FEATURE(COMPACT_SPACE)))
-        ok = (b->normalizer[0].flags & ISOTOK_NORM_ESCAPE) != 0;
-    if (!ok)
-        return isotok__fail(
-            c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, 0,
-            b->normalizer ? (uint64_t)((const uint8_t *)b->normalizer - c->data) : 0, 0);
-    return ISOTOK_OK;
+    return !FEATURE(COMPACT_SPACE) || (b->normalizer[0].flags & ISOTOK_NORM_ESCAPE) != 0;
+}
+
+static isotok_status check_operations(const struct check *c)
+{
+    const uint8_t *normalizer = (const uint8_t *)c->b->normalizer;
+    if (are_operations(c)) return ISOTOK_OK;
+    return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_OPERATION, 0,
+                        normalizer ? (uint64_t)(normalizer - c->data) : 0, 0);
 }
 
 static isotok_status check_pieces(const struct check *c)
@@ -246,7 +258,7 @@ static isotok_status check_trie(const struct check *c)
     if (b->algorithm == ISOTOK_UNIGRAM) {
         /* |weight| <= 1e30, so that sums stay finite; `wide` models take any finite weight */
         none = ISOTOK_VALUE_NONE_SCORE;
-        limit = c->model->pretokens || feature(c, ISOTOK_FEATURE(WIDE)) ? 0x7F7FFFFFu : 0x7149F2CAu;
+        limit = c->model->pretokens || FEATURE(WIDE) ? 0x7F7FFFFFu : 0x7149F2CAu;
     }
     for (i = 0; i < b->trie_count; i++) bad |= (uint32_t)((b->trie[i].link >> 8) >= b->trie_count);
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
@@ -289,9 +301,9 @@ static isotok_status check_pretokenizer(const struct check *c)
 {
     const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(c->b);
     uint32_t byte, slot;
-    if (feature(c, ISOTOK_FEATURE(PRETOKENIZER)) && !isotok__pretok_check(&arrays))
+    if (FEATURE(PRETOKENIZER) && !isotok__pretok_check(&arrays))
         return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_TABLES, c->b->pretok_tables);
-    if (!feature(c, ISOTOK_FEATURE(BYTE_LEVEL))) return ISOTOK_OK;
+    if (!FEATURE(BYTE_LEVEL)) return ISOTOK_OK;
     for (byte = 0; byte < 256; byte++) {
         slot = isotok__trie_step(c->b->trie, 0, (uint8_t)byte);
         if (slot == ISOTOK_NO_SLOT || c->b->trie_ids[slot] == ISOTOK_NO_TOKEN)
@@ -305,7 +317,7 @@ static isotok_status check_pretokens(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     uint32_t rule, slot, last = ISOTOK_NO_TOKEN;
-    if (!feature(c, ISOTOK_FEATURE(PRETOKENS))) return ISOTOK_OK;
+    if (!FEATURE(PRETOKENS)) return ISOTOK_OK;
     for (rule = ISOTOK__RULE_CONTINUATION + 1; rule-- > 0;) {
         slot = isotok__word_rule(c->model, rule);
         last = 0;
@@ -325,26 +337,6 @@ static isotok_status check_other_ids(const struct check *c)
     return ISOTOK_OK;
 }
 
-/* Darts units: no byte leads outside; a leaf's value lies in the pool. */
-static isotok_status check_charsmap(const struct check *c, const uint32_t *units, uint32_t count,
-                                    const uint8_t *text, uint32_t text_size)
-{
-    uint32_t i;
-    if (count == 0) return ISOTOK_OK;
-    if (text[text_size - 1] != 0) return fail_at(c, ISOTOK_WHAT_CHARSMAP, 0, text + text_size - 1);
-    for (i = 0; i < count; i++) {
-        uint32_t unit = units[i], child;
-        if (unit & 0x80000000u) continue;
-        child = i ^ isotok__darts_offset(unit);
-        if ((child | 0xFFu) >= count) return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
-        if ((unit & 0x100u) &&
-            ((units[child] & 0x80000000u) == 0 || (units[child] & 0x7FFFFFFFu) >= text_size))
-            return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
-    }
-    if (units[0] & 0x80000000u) return fail_at(c, ISOTOK_WHAT_CHARSMAP, 0, units);
-    return ISOTOK_OK;
-}
-
 uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t space, uint32_t least)
 {
     uint32_t i, run = 0;
@@ -355,12 +347,26 @@ uint32_t isotok__longest_run(const uint8_t *text, uint32_t size, uint32_t space,
     return least;
 }
 
-/* Whether no replacement is longer than max_expansion says: that bounds a session's memory. */
-static bool fits_expansion(const struct check *c, const uint8_t *text, uint32_t size,
-                           const struct isotok__operation *operation)
+/* Darts units: no byte leads outside; a leaf's value lies in the pool. And no replacement is
+ * longer than max_expansion says: that bounds a session's memory. */
+static isotok_status check_rules(const struct check *c, const uint32_t *units, uint32_t count,
+                                 const uint8_t *text, uint32_t text_size, uint32_t flags)
 {
-    uint32_t space = operation->flags & ISOTOK_NORM_ESCAPE ? 3 : 1;
-    return isotok__longest_run(text, size, space, 0) <= c->b->max_expansion;
+    uint32_t i;
+    if (count == 0) return ISOTOK_OK;
+    if (text[text_size - 1] != 0) return fail_at(c, ISOTOK_WHAT_CHARSMAP, 0, text + text_size - 1);
+    for (i = 0; i < count; i++) {
+        const uint32_t unit = units[i], child = i ^ isotok__darts_offset(unit);
+        bool bad = i == 0;
+        if (!(unit & 0x80000000u))
+            bad = (child | 0xFFu) >= count ||
+                  ((unit & 0x100u) && (units[child] ^ 0x80000000u) >= text_size);
+        if (bad) return fail_at(c, ISOTOK_WHAT_CHARSMAP, i, units + i);
+    }
+    if (isotok__longest_run(text, text_size, flags & ISOTOK_NORM_ESCAPE ? 3 : 1, 0) >
+        c->b->max_expansion)
+        return fail_at(c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
+    return ISOTOK_OK;
 }
 
 isotok_status isotok__check_shape(const struct isotok_model *model, const uint8_t *data,
@@ -393,13 +399,9 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
         status = fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_UNICODE_TABLES, b->unicode_tables);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;
-    status = check_charsmap(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,
-                            b->charsmap_text_count);
-    if (status != ISOTOK_OK) return status;
-    if (!fits_expansion(&c, b->charsmap_text, b->charsmap_text_count, &b->normalizer[0]) ||
-        (b->decoder_count > 1 &&
-         !fits_expansion(&c, b->denormalizer_text, b->denormalizer_text_count, &b->decoder[1])))
-        return fail_at(&c, ISOTOK_WHAT_SCALAR, ISOTOK__FIELD_MAX_EXPANSION, NULL);
-    return check_charsmap(&c, b->denormalizer_trie, b->denormalizer_trie_count,
-                          b->denormalizer_text, b->denormalizer_text_count);
+    status = check_rules(&c, b->charsmap_trie, b->charsmap_trie_count, b->charsmap_text,
+                         b->charsmap_text_count, b->normalizer[0].flags);
+    if (status != ISOTOK_OK || b->decoder_count < 2) return status;
+    return check_rules(&c, b->denormalizer_trie, b->denormalizer_trie_count, b->denormalizer_text,
+                       b->denormalizer_text_count, b->decoder[1].flags);
 }

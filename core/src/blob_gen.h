@@ -91,7 +91,7 @@ _Static_assert(sizeof(struct isotok__trie_node) == 8, "TrieNode changed size");
 _Static_assert(offsetof(struct isotok__trie_node, link) == 0, "TrieNode.link moved");
 _Static_assert(offsetof(struct isotok__trie_node, value) == 4, "TrieNode.value moved");
 
-/* The opened view. An absent vector is NULL with count 0. */
+/* The opened view. An absent or empty vector is NULL with count 0. */
 struct isotok__blob {
     uint32_t algorithm;
     uint32_t vocab_size;
@@ -177,7 +177,7 @@ struct isotok__blob {
     uint32_t char_joints_count;
 };
 
-/* Fields of table Model: their ids, which are also indices of the tables below. */
+/* Fields of table Model: their ids, which are also indices of the table below. */
 enum {
     ISOTOK__FIELD_ALGORITHM = 0,
     ISOTOK__FIELD_VOCAB_SIZE = 1,
@@ -228,73 +228,61 @@ enum {
 };
 #define ISOTOK__BLOB_FIELD_COUNT 46u
 
-enum { ISOTOK__BLOB_SCALAR = 0, ISOTOK__BLOB_VECTOR = 1 };
-
-struct isotok__blob_field {
-    uint16_t vtable_slot_offset; /* 4 + 2 * id */
-    uint8_t kind;                /* ISOTOK__BLOB_… */
-    uint8_t element_size;        /* bytes; a scalar has 4 */
-    uint16_t member_offset;      /* in struct isotok__blob */
-    uint16_t count_offset;       /* vectors only */
-    uint32_t default_bits;       /* of an absent scalar */
-};
-
+/* Of each field: the bytes of a vector's element, or, of a scalar, those of its default
+ * (0 or 255). The view has scalars, vectors and counts in the order of the fields. */
 #ifdef ISOTOK__BLOB_FIELDS
-#define ISOTOK__SCALAR(name, id, bits) \
-    {4 + 2 * (id), ISOTOK__BLOB_SCALAR, 4, offsetof(struct isotok__blob, name), 0, (bits)}
-#define ISOTOK__VECTOR(name, id, size) \
-    {4 + 2 * (id), ISOTOK__BLOB_VECTOR, (size), offsetof(struct isotok__blob, name), \
-     offsetof(struct isotok__blob, name##_count), 0}
-static const struct isotok__blob_field isotok__blob_fields[ISOTOK__BLOB_FIELD_COUNT] = {
-    ISOTOK__SCALAR(algorithm, 0, 0x0u),
-    ISOTOK__SCALAR(vocab_size, 1, 0x0u),
-    ISOTOK__SCALAR(unk_id, 2, 0xFFFFFFFFu),
-    ISOTOK__SCALAR(bos_id, 3, 0xFFFFFFFFu),
-    ISOTOK__SCALAR(eos_id, 4, 0xFFFFFFFFu),
-    ISOTOK__SCALAR(pad_id, 5, 0xFFFFFFFFu),
-    ISOTOK__SCALAR(unk_score, 6, 0x0u),
-    ISOTOK__SCALAR(max_piece_bytes, 7, 0x0u),
-    ISOTOK__SCALAR(max_expansion, 8, 0x0u),
-    ISOTOK__SCALAR(max_key_bytes, 9, 0x0u),
-    ISOTOK__VECTOR(piece_text, 10, 1),
-    ISOTOK__VECTOR(piece_ends, 11, 4),
-    ISOTOK__VECTOR(piece_sizes, 12, 2),
-    ISOTOK__VECTOR(scores, 13, 4),
-    ISOTOK__VECTOR(types, 14, 1),
-    ISOTOK__VECTOR(trie, 15, 8),
-    ISOTOK__VECTOR(trie_ids, 16, 4),
-    ISOTOK__VECTOR(other_ids, 17, 4),
-    ISOTOK__VECTOR(byte_ids, 18, 4),
-    ISOTOK__VECTOR(pair_set, 19, 8),
-    ISOTOK__VECTOR(user_trie, 20, 8),
-    ISOTOK__VECTOR(charsmap_trie, 21, 4),
-    ISOTOK__VECTOR(charsmap_text, 22, 1),
-    ISOTOK__VECTOR(start_set, 23, 8),
-    ISOTOK__VECTOR(denormalizer_trie, 24, 4),
-    ISOTOK__VECTOR(denormalizer_text, 25, 1),
-    ISOTOK__VECTOR(unk_surface, 26, 1),
-    ISOTOK__VECTOR(normalizer, 27, 16),
-    ISOTOK__VECTOR(pretokenizer, 28, 16),
-    ISOTOK__VECTOR(decoder, 29, 16),
-    ISOTOK__VECTOR(template_ops, 30, 16),
-    ISOTOK__VECTOR(pretok_header, 31, 4),
-    ISOTOK__VECTOR(pretok_tables, 32, 2),
-    ISOTOK__VECTOR(pretok_classes, 33, 1),
-    ISOTOK__VECTOR(special_trie, 34, 8),
-    ISOTOK__VECTOR(unicode_header, 35, 4),
-    ISOTOK__VECTOR(unicode_tables, 36, 2),
-    ISOTOK__VECTOR(unicode_text, 37, 1),
-    ISOTOK__VECTOR(merge_splits, 38, 4),
-    ISOTOK__VECTOR(merge_counts, 39, 1),
-    ISOTOK__VECTOR(exact_scores, 40, 8),
-    ISOTOK__VECTOR(word_rules, 41, 1),
-    ISOTOK__VECTOR(word_ranges, 42, 4),
-    ISOTOK__VECTOR(decoder_prefix, 43, 1),
-    ISOTOK__VECTOR(added_tokens, 44, 4),
-    ISOTOK__VECTOR(char_joints, 45, 8),
+static const uint8_t isotok__blob_elements[ISOTOK__BLOB_FIELD_COUNT] = {
+    0, /* algorithm */
+    0, /* vocab_size */
+    255, /* unk_id */
+    255, /* bos_id */
+    255, /* eos_id */
+    255, /* pad_id */
+    0, /* unk_score */
+    0, /* max_piece_bytes */
+    0, /* max_expansion */
+    0, /* max_key_bytes */
+    1, /* piece_text */
+    4, /* piece_ends */
+    2, /* piece_sizes */
+    4, /* scores */
+    1, /* types */
+    8, /* trie */
+    4, /* trie_ids */
+    4, /* other_ids */
+    4, /* byte_ids */
+    8, /* pair_set */
+    8, /* user_trie */
+    4, /* charsmap_trie */
+    1, /* charsmap_text */
+    8, /* start_set */
+    4, /* denormalizer_trie */
+    1, /* denormalizer_text */
+    1, /* unk_surface */
+    16, /* normalizer */
+    16, /* pretokenizer */
+    16, /* decoder */
+    16, /* template_ops */
+    4, /* pretok_header */
+    2, /* pretok_tables */
+    1, /* pretok_classes */
+    8, /* special_trie */
+    4, /* unicode_header */
+    2, /* unicode_tables */
+    1, /* unicode_text */
+    4, /* merge_splits */
+    1, /* merge_counts */
+    8, /* exact_scores */
+    1, /* word_rules */
+    4, /* word_ranges */
+    1, /* decoder_prefix */
+    4, /* added_tokens */
+    8, /* char_joints */
 };
-#undef ISOTOK__SCALAR
-#undef ISOTOK__VECTOR
+#define ISOTOK__BLOB_IS_VECTOR(field) ((uint8_t)(isotok__blob_elements[field] + 1u) > 1)
+#define ISOTOK__BLOB_DEFAULT(field) (0x01010101u * isotok__blob_elements[field])
+#define ISOTOK__BLOB_FIRST_VECTOR offsetof(struct isotok__blob, piece_text)
+#define ISOTOK__BLOB_FIRST_COUNT offsetof(struct isotok__blob, piece_text_count)
 #endif
 
 #ifdef ISOTOK__BLOB_FIELD_NAMES

@@ -7,6 +7,14 @@ uint32_t isotok_abi(void)
     return ISOTOK_ABI_MAJOR << 16 | ISOTOK_ABI_MINOR;
 }
 
+#ifdef ISOTOK_NO_TEXTS
+const char *isotok_name(uint32_t kind, int32_t number)
+{
+    (void)kind;
+    (void)number;
+    return "";
+}
+#else
 struct name {
     int32_t number;
     const char *text;
@@ -48,6 +56,7 @@ const char *isotok_name(uint32_t kind, int32_t number)
     default: return "";
     }
 }
+#endif
 
 size_t isotok_model_size(void)
 {

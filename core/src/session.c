@@ -8,21 +8,6 @@
 #define LEAST_CAPACITY 256u
 #define PADDING 32u /* bytes readable after the window's text */
 
-/* Hands out 64-aligned arrays; with memory == NULL it only counts. */
-struct carver {
-    uint8_t *memory;
-    uint64_t used; /* 64 bits on every host: a probe must not wrap around */
-};
-
-static void *carve(struct carver *c, uint64_t count, uint64_t element)
-{
-    void *result = c->memory != NULL ? c->memory + (size_t)c->used : NULL;
-    c->used += (count * element + ISOTOK_ALIGN - 1) & ~(uint64_t)(ISOTOK_ALIGN - 1);
-    return result;
-}
-
-#define CARVE(carver, type, count) ((type *)carve((carver), (count), sizeof(type)))
-
 static uint32_t splits_size(const struct isotok_model *model)
 {
     uint32_t size = 4;
@@ -39,59 +24,96 @@ static uint32_t masses_size(const struct isotok_model *model)
     return size;
 }
 
-static void carve_bpe(struct isotok_session *s, struct carver *c, size_t n, uint32_t splits)
-{
-    s->bpe.symbols = CARVE(c, struct isotok__symbol, n);
-    s->bpe.queue.capacity = (uint32_t)isotok__queue_entries(n);
-    s->bpe.queue.entries = CARVE(c, uint64_t, isotok__queue_entries(n));
-    s->bpe.queue.lists = CARVE(c, struct isotok__queue_list, ISOTOK__QUEUE_LISTS);
-    s->bpe.queue.order = CARVE(c, uint32_t, ISOTOK__QUEUE_LISTS / 2 + 2);
-    s->bpe.splits = CARVE(c, uint32_t, (size_t)splits * 2);
-    s->bpe.splits_mask = splits ? splits - 1 : 0;
-}
+/* Which models have an array. */
+enum { ALL, PROGRAM, CHARSMAP, UNIGRAM, UNIGRAM_CUT, UNIGRAM_WIDE, WIDE, REVERSES, BPE, DENORMALIZER };
+/* What the number of its elements grows with. */
+enum { WINDOW, FIXED, HALF, QUEUE, MASSES, SPLITS };
 
-/* Most units are one character. */
-static void carve_unicode(const struct isotok_model *model, struct isotok__unicode *u,
-                          struct carver *c, size_t n)
-{
-    const size_t capacity = n / 2;
-    uint32_t i;
-    u->capacity = (uint32_t)capacity;
-    u->unit = CARVE(c, struct isotok__char, capacity);
-    for (i = 0; i < 3; i++) u->work[i] = CARVE(c, struct isotok__char, capacity);
-    u->late = model->blob.charsmap_trie != NULL ? CARVE(c, uint64_t, capacity) : NULL;
-}
+struct array {
+    uint16_t member; /* the pointer, in struct isotok_session */
+    uint16_t more;   /* elements beside what `grows` says */
+    uint8_t element; /* bytes */
+    uint8_t grows, models;
+    uint8_t kept; /* what is in it outlives a call */
+};
 
-/* Sets every array of `s` for a window of `n` bytes; returns the bytes used. */
-static uint64_t carve_all(const struct isotok_model *model, struct isotok_session *s,
-                          uint8_t *memory, size_t n)
+#define ARRAY(models, type, member, grows, more, kept) \
+    {offsetof(struct isotok_session, member), more, sizeof(type), grows, models, kept}
+
+/* In the order in which they lie behind the session. */
+static const struct array arrays[] = {
+    ARRAY(ALL, uint8_t, window.text, WINDOW, PADDING, 1),
+    ARRAY(ALL, uint32_t, map_memory, WINDOW, 1, 1),
+    ARRAY(PROGRAM, struct isotok__char, unicode.unit, HALF, 0, 1),
+    ARRAY(PROGRAM, struct isotok__char, unicode.work[0], HALF, 0, 0),
+    ARRAY(PROGRAM, struct isotok__char, unicode.work[1], HALF, 0, 0),
+    ARRAY(PROGRAM, struct isotok__char, unicode.work[2], HALF, 0, 0),
+    ARRAY(CHARSMAP, uint64_t, unicode.late, HALF, 0, 1),
+    ARRAY(UNIGRAM_CUT, float, unigram.best, WINDOW, 1, 0),
+    ARRAY(UNIGRAM, uint32_t, unigram.back, WINDOW, 1, 0),
+    ARRAY(UNIGRAM_WIDE, uint32_t, unigram.start, WINDOW, 1, 0),
+    ARRAY(UNIGRAM, struct isotok__mass, unigram.masses, MASSES, 0, 0),
+    ARRAY(REVERSES, uint8_t, symbols, WINDOW, 0, 1),
+    ARRAY(ALL, uint32_t, tokens_memory, WINDOW, ISOTOK__CACHE_TOKENS, 0),
+    ARRAY(WIDE, uint32_t, tokens.lengths, WINDOW, 1, 1),
+    ARRAY(BPE, struct isotok__symbol, bpe.symbols, WINDOW, 0, 0),
+    ARRAY(BPE, uint64_t, bpe.queue.entries, QUEUE, 0, 0),
+    ARRAY(BPE, struct isotok__queue_list, bpe.queue.lists, FIXED, ISOTOK__QUEUE_LISTS, 0),
+    ARRAY(BPE, uint32_t, bpe.queue.order, FIXED, ISOTOK__QUEUE_LISTS / 2 + 2, 0),
+    ARRAY(BPE, uint64_t, bpe.splits, SPLITS, 0, 1),
+    ARRAY(DENORMALIZER, uint8_t, raw, WINDOW, 0, 1),
+};
+
+/* Bytes of an array for a window of `n` bytes: 64 bits on every host, a probe must not wrap
+ * around. */
+static uint64_t array_size(const struct isotok_model *model, const struct array *array, uint64_t n)
 {
-    struct carver c = {memory, 0};
-    bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM;
-    carve(&c, 1, sizeof *s);
-    s->window.text = CARVE(&c, uint8_t, n + PADDING);
-    s->map_memory = CARVE(&c, uint32_t, n + 1);
-    if (model->program.on) carve_unicode(model, &s->unicode, &c, n);
-    if (unigram) {
-        s->unigram.best = CARVE(&c, float, model->pretokens ? 0 : n + 1);
-        s->unigram.back = CARVE(&c, uint32_t, n + 1);
-        s->unigram.start = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
-        s->unigram.masses = CARVE(&c, struct isotok__mass, masses_size(model));
-        s->unigram.masses_mask = masses_size(model) - 1;
+    switch (array->grows) {
+    case FIXED: n = 0; break;
+    case HALF: n /= 2; break; /* most units are one character */
+    case QUEUE: n = isotok__queue_entries((size_t)n); break;
+    case MASSES: n = masses_size(model); break;
+    case SPLITS: n = splits_size(model); break;
+    default: break;
     }
-    s->symbols = model->pretokenizer.reverses ? CARVE(&c, uint8_t, n) : NULL;
-    s->tokens_memory = CARVE(&c, uint32_t, n + ISOTOK__CACHE_TOKENS);
-    s->tokens.slots = s->tokens_memory;
-    s->tokens.lengths = model->wide ? CARVE(&c, uint32_t, n + 1) : NULL;
-    if (model->blob.algorithm == ISOTOK_BPE) carve_bpe(s, &c, n, splits_size(model));
-    s->raw = model->has_denormalizer ? CARVE(&c, uint8_t, n) : NULL;
-    return c.used;
+    return (n + array->more) * array->element;
+}
+
+/* Sets every array of `s` for a window of `n` bytes, with what outlives a call as it is in
+ * `from`; returns the bytes used. `s` may be NULL, then it only counts, `from` too. */
+static uint64_t carve_all(const struct isotok_model *model, struct isotok_session *s, size_t n,
+                          const struct isotok_session *from)
+{
+    const bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM, program = model->program.on != 0;
+    const uint32_t has =
+        1u << ALL | (uint32_t)program << PROGRAM |
+        (uint32_t)(program && model->blob.charsmap_trie != NULL) << CHARSMAP |
+        (uint32_t)unigram << UNIGRAM | (uint32_t)(unigram && !model->pretokens) << UNIGRAM_CUT | (uint32_t)(unigram && model->wide) << UNIGRAM_WIDE |
+        model->wide << WIDE | (uint32_t)(model->pretokenizer.reverses != 0) << REVERSES |
+        (uint32_t)(model->blob.algorithm == ISOTOK_BPE) << BPE |
+        model->has_denormalizer << DENORMALIZER;
+    uint64_t used = sizeof *s;
+    uint32_t i;
+    for (i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        const struct array *array = &arrays[i];
+        if (!(has >> array->models & 1)) continue;
+        used = (used + ISOTOK_ALIGN - 1) & ~(uint64_t)(ISOTOK_ALIGN - 1);
+        if (s != NULL) {
+            void *memory = (uint8_t *)s + used, *old;
+            memcpy((uint8_t *)s + array->member, &memory, sizeof memory);
+            if (from != NULL && array->kept) {
+                memcpy(&old, (const uint8_t *)from + array->member, sizeof old);
+                memcpy(memory, old, (size_t)array_size(model, array, from->capacity));
+            }
+        }
+        used += array_size(model, array, n);
+    }
+    return (used + ISOTOK_ALIGN - 1) & ~(uint64_t)(ISOTOK_ALIGN - 1);
 }
 
 uint64_t isotok__session_memory(const struct isotok_model *model, size_t capacity)
 {
-    struct isotok_session probe;
-    return carve_all(model, &probe, NULL, capacity);
+    return carve_all(model, NULL, capacity, NULL);
 }
 
 static size_t least_capacity(const struct isotok_model *model)
@@ -148,16 +170,22 @@ static isotok_status check_memory(const struct isotok_model *model, const void *
     return ISOTOK_OK;
 }
 
-static void carve_session(struct isotok_session *s, const isotok_model *model, void *memory,
-                          size_t memory_size)
+static void carve_session(struct isotok_session *s, const isotok_model *model, size_t memory_size,
+                          const struct isotok_session *from)
 {
-    size_t capacity = capacity_for(model, memory_size);
-    carve_all(model, s, (uint8_t *)memory, capacity);
+    const size_t capacity = capacity_for(model, memory_size);
+    const uint32_t splits = splits_size(model);
+    carve_all(model, s, capacity, from);
     s->model = model;
     s->memory_size = memory_size;
     s->capacity = (uint32_t)capacity;
     s->window.capacity = capacity;
     s->magic = SESSION_MAGIC;
+    s->tokens.slots = s->tokens_memory;
+    s->unicode.capacity = (uint32_t)(capacity / 2);
+    s->unigram.masses_mask = masses_size(model) - 1;
+    s->bpe.queue.capacity = (uint32_t)isotok__queue_entries(capacity);
+    s->bpe.splits_mask = splits ? splits - 1 : 0;
 }
 
 isotok_status isotok_session_init(const isotok_model *model, void *memory, size_t memory_size,
@@ -168,9 +196,9 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
     struct isotok_session *s = (struct isotok_session *)memory;
     if (status != ISOTOK_OK) return status;
     memset(s, 0, sizeof *s);
-    carve_session(s, model, memory, memory_size);
+    carve_session(s, model, memory_size, NULL);
     if (s->bpe.splits_mask != 0)
-        memset(s->bpe.splits, 0, ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
+        memset(s->bpe.splits, 0, ((size_t)s->bpe.splits_mask + 1) * sizeof(uint64_t));
     *out_session = s;
     return ISOTOK_OK;
 }
@@ -197,8 +225,7 @@ uint32_t isotok__find_slot(const isotok_model *model, const uint8_t *text, uint3
     return isotok__trie_walk(model->blob.trie, 0, text, size);
 }
 
-/* Only what outlives a call is copied: the window, its map, the tokens not yet emitted, the
- * splits and the text in front of the denormalizer. The other arrays are work space. */
+/* Only what outlives a call is copied: arrays that are kept, and the tokens not yet emitted. */
 isotok_status isotok_session_move(isotok_session *from, void *memory, size_t memory_size,
                                   isotok_session **out_session, isotok_error *out_error)
 {
@@ -210,23 +237,9 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
         check_memory(from->model, memory, memory_size, from->memory_size, out_session, out_error);
     if (status != ISOTOK_OK) return status;
     memcpy(s, from, sizeof *s);
-    carve_session(s, from->model, memory, memory_size);
-    memcpy(s->window.text, from->window.text, from->window.size);
-    if (from->window.map != NULL) {
-        s->window.map = s->map_memory;
-        memcpy(s->window.map, from->window.map, from->window.size * sizeof(uint32_t));
-    }
+    carve_session(s, from->model, memory_size, from);
+    if (from->window.map != NULL) s->window.map = s->map_memory;
     memcpy(s->tokens.slots, from->tokens.slots, from->tokens.count * sizeof(uint32_t));
-    if (s->tokens.lengths != NULL)
-        memcpy(s->tokens.lengths, from->tokens.lengths, from->tokens.count * sizeof(uint32_t));
-    if (s->bpe.splits_mask != 0)
-        memcpy(s->bpe.splits, from->bpe.splits,
-               ((size_t)s->bpe.splits_mask + 1) * 2 * sizeof(uint32_t));
-    memcpy(s->unicode.unit, from->unicode.unit, from->unicode.count * sizeof *s->unicode.unit);
-    if (from->unicode.late_count != 0)
-        memcpy(s->unicode.late, from->unicode.late, from->unicode.late_count * sizeof(uint64_t));
-    if (s->symbols != NULL) memcpy(s->symbols, from->symbols, from->window.size);
-    if (s->raw != NULL) memcpy(s->raw, from->raw, from->decoder.raw_count);
     *out_session = s;
     return ISOTOK_OK;
 }

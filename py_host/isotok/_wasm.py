@@ -193,17 +193,9 @@ class ModelInstance:
         """Make the exception for the struct `isotok_error` in memory."""
         fields = self._unpack(abi.ERROR_FORMAT, self._structs + _ERROR)
         _, _, what, index, offset, need = fields
-        status_text = self._name(abi.NAME_STATUS, status)
-        what_text = self._name(abi.NAME_WHAT, what)
+        status_text = abi.STATUS_TEXTS.get(status, "")
+        what_text = abi.WHAT_TEXTS.get(what, "")
         return make_error(status, status_text, what, what_text, index, offset, need, subject)
-
-    def _name(self, kind: int, number: int) -> str:
-        at = self.machine.function("isotok_name")(kind, number & 0xFFFFFFFF)
-        view = self.machine.view
-        end = at
-        while view[end]:
-            end += 1
-        return bytes(view[at:end]).decode()
 
     def _write_options(
         self, flags: int, limit: int, unit: int, alpha: float = 0.0, seed: int = 0
@@ -539,7 +531,7 @@ class ModelInstance:
         if 0 <= token_id < abi.NO_TOKEN:
             status = self.machine.function("isotok_piece_get")(self._model, token_id, at)
         if status != abi.OK:
-            name = self._name(abi.NAME_STATUS, status)
+            name = abi.STATUS_TEXTS.get(status, "")
             raise make_error(status, name, abi.WHAT_TOKEN_ID, "", 0, 0, 0, "id")
         text, size, kind, score = self._unpack(abi.PIECE_FORMAT, at)
         return bytes(self.machine.view[text : text + size]), kind, score

@@ -70,9 +70,11 @@ export class Machine {
     }
   }
 
-  /** The core's text for a status or cause. */
-  name(kind: number, number: number): string {
-    return this.memory.readName(this.call(this.#name, kind, number) >>> 0);
+  /** The text for a status or cause: isotok.wasm holds none. */
+  #text(kind: number, number: number): string {
+    if (this.#name === "isotok_build_name")
+      return this.memory.readName(this.call(this.#name, kind, number) >>> 0);
+    return (kind === abi.NAME_WHAT ? abi.WHAT_TEXTS : abi.STATUS_TEXTS)[number] ?? "";
   }
 
   /** Error for the `isotok_error` at `at`; `done`: elements of earlier parts. */
@@ -85,8 +87,8 @@ export class Machine {
       offset: memory.long(at + abi.ERROR_OFFSET),
       need: memory.long(at + abi.ERROR_NEED),
     };
-    const statusText = this.name(abi.NAME_STATUS, status);
-    return coreError(details, statusText, this.name(abi.NAME_WHAT, details.what), subject);
+    const statusText = this.#text(abi.NAME_STATUS, status);
+    return coreError(details, statusText, this.#text(abi.NAME_WHAT, details.what), subject);
   }
 }
 
