@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
 from isotok._backend import UNIT_NORMALIZED
+from isotok.compat.tokenizers._arguments import Input
 from isotok.compat.tokenizers._columns import Lazy
 from isotok.compat.tokenizers._content import Content, Offsets, of_text
 from isotok.compat.tokenizers._file import File
-from isotok.compat.tokenizers._limits import Truncation
 
 if TYPE_CHECKING:
     from isotok._backend import Backend
@@ -24,15 +25,6 @@ _WHITE_SPACE: Final = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 _SYMBOL: Final = "▁".encode()
-
-
-class Split(NamedTuple):
-    """A pre-token, or an added token that was found in the text."""
-
-    begin: int  # bytes of normalized text
-    end: int
-    is_added: bool
-    tokens: int
 
 
 @dataclass(frozen=True)
@@ -57,47 +49,20 @@ class Engine:
         words = Lazy(source.words) if word is None else [word] * len(ids)
         return of_text(ids, Lazy(source.tokens), offsets, words, type_id)
 
-    def encode_fast(self, texts: Sequence[str]) -> list[Content]:
-        """Encode texts; the encodings have ids and nothing else."""
-        every = self.backend.encode_batch(tuple(texts), self.flags, 0, True)
-        return [bare(ids) for ids in every]
-
-    def cut(self, content: Content, text: str, truncation: Truncation) -> Content:
-        """Return as many splits of a text's encoding as hold `max_length` tokens.
-
-        tokenizers stops there, which overflowing parts show.
-        """
-        if len(content) <= truncation.max_length:
-            return content
-        splits, words = Source(self, text, content.ids, [], []).splits()
-        left = truncation.direction == "left"
-        kept = _kept(splits[::-1] if left else splits, truncation.max_length)
-        size = sum(split.tokens for split in (splits[-kept:] if left else splits[:kept]))
-        if size == len(content):
-            return content
-        if not left:
-            return content.part(0, size)
-        part = content.part(len(content) - size, len(content))
-        skipped = len(splits) - kept
-        if isinstance(part.words, Lazy):
-            part.words = [word - skipped for word in words[len(words) - size :]]
-        return part
+    def encode_fast(self, texts: Sequence[Input]) -> list[Content]:
+        """Encode texts, or lists of words; the encodings have ids and nothing else."""
+        words = [word for text in texts for word in ([text] if isinstance(text, str) else text)]
+        found = iter(self.backend.encode_batch(tuple(words), self.flags, 0, True))
+        return [
+            _bare(next(found) if isinstance(text, str) else list(chain(*islice(found, len(text)))))
+            for text in texts
+        ]
 
 
-def bare(ids: list[int]) -> Content:
+def _bare(ids: list[int]) -> Content:
     """Return an encoding that has ids alone."""
     size = len(ids)
     return of_text(ids, [""] * size, [(0, 0)] * size, [None] * size, 0)
-
-
-def _kept(splits: Sequence[Split], most: int) -> int:
-    """How many splits are needed; the last is no added token, unless all are needed."""
-    total = 0
-    for i, split in enumerate(splits):
-        total += split.tokens
-        if total >= most and not split.is_added:
-            return i + 1
-    return len(splits)
 
 
 class Source:
@@ -120,14 +85,10 @@ class Source:
     # -- words ----------------------------------------------------------------------
 
     def words(self) -> list[int | None]:
-        """Number of the split that each token is of."""
-        return list(self.splits()[1])
-
-    def splits(self) -> tuple[list[Split], list[int]]:
-        """Return the splits of the text, and the number of that of each token."""
+        """Number of the split that each token is of: a pre-token, or an added token."""
         _, spans, _ = self._spans(0)
         places = self._split_places()
-        words: list[int] = []
+        words: list[int | None] = []
         at = 0
         for begin, end in spans:
             if begin == end:
@@ -139,14 +100,7 @@ class Source:
             while places[at][1] <= begin or places[at][0] == places[at][1]:
                 at += 1
             words.append(at)
-        counts = [0] * len(places)
-        for word in words:
-            counts[word] += 1
-        splits = [
-            Split(begin, end, begin == end, count)
-            for (begin, end), count in zip(places, counts, strict=True)
-        ]
-        return splits, words
+        return words
 
     def _split_places(self) -> list[Offsets]:
         """Ranges of the splits in normalized text; those of added tokens are empty."""

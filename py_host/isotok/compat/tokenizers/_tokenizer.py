@@ -31,7 +31,7 @@ from isotok.compat.tokenizers._processors import (
     read_post_processor,
     without_processor,
 )
-from isotok.compat.tokenizers._text import Engine, bare
+from isotok.compat.tokenizers._text import Engine
 from isotok.errors import TokenizerError
 
 
@@ -335,13 +335,7 @@ class Tokenizer:
         """
         inputs, add = _batch(input, is_pretokenized, add_special_tokens)
         every = [one for both in inputs for one in both if one is not None]
-        if self._truncation is None and all(isinstance(one, str) for one in every):
-            contents = self._engine.encode_fast(cast("list[str]", every))
-        else:
-            types = [i for both in inputs for i, one in enumerate(both) if one is not None]
-            found = map(self._one, every, types)
-            contents = [bare(content.ids) for content in found]
-        following = iter(contents)
+        following = iter(self._engine.encode_fast(every))
         return self._padded(
             [
                 self._around(next(following), None if second is None else next(following), add)
@@ -371,16 +365,9 @@ class Tokenizer:
 
     def _one(self, text: Input, type_id: int) -> Content:
         if isinstance(text, str):
-            return self._limited(text, type_id, None)
-        words = (self._limited(word, type_id, i) for i, word in enumerate(text))
+            return self._engine.encode(text, type_id)
+        words = (self._engine.encode(word, type_id, i) for i, word in enumerate(text))
         return _content.flat(words)
-
-    def _limited(self, text: str, type_id: int, word: int | None) -> Content:
-        content = self._engine.encode(text, type_id, word)
-        truncation = self._truncation
-        if truncation is None or (truncation.strategy == "only_second" and type_id == 0):
-            return content
-        return self._engine.cut(content, text, truncation)
 
     def _around(self, one: Content, other: Content | None, add: bool) -> Content:
         truncation, processor = self._truncation, self._processor
