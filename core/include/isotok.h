@@ -311,7 +311,9 @@ enum {                              /* isotok_encode_options.flags */
        ISOTOK_SPECIAL = 1u << 10,    /* texts of special tokens in the text become these tokens */
        ISOTOK_NO_SPECIAL = 1u << 11, /* they do not */
        ISOTOK_TEMPLATE = 1u << 12,   /* the tokens that the model puts around a text */
-       ISOTOK_NO_TEMPLATE = 1u << 13 /* the text's tokens alone */
+       ISOTOK_NO_TEMPLATE = 1u << 13, /* the text's tokens alone */
+       ISOTOK_PRETOKENS = 1u << 14 /* pre-tokens in place of their tokens, all with id 0; without
+                                      a pre-tokenizer, parts of the text as they come */
 };
 enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
 enum { ISOTOK_PART_LAST = 1u }; /* isotok_input.part */

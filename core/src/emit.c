@@ -167,7 +167,8 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     if (slot == ISOTOK_SKIP_SLOT) {
     } else if (slot != ISOTOK_UNK_SLOT) {
         status = close_unknown(s, o);
-        if (status == ISOTOK_OK) status = put_id(s, o, b->trie_ids[slot], &span);
+        if (status == ISOTOK_OK)
+            status = put_id(s, o, slot == 0 ? 0 : b->trie_ids[slot], &span);
     } else if (b->byte_ids != NULL) {
         status = emit_bytes(s, o, e->position, size, &span);
     } else {
@@ -227,7 +228,7 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
 
 isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
 {
-    const uint32_t special = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS;
+    const uint32_t special = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | ISOTOK_PRETOKENS;
     bool plain = (s->options.flags & special) == 0 && s->options.limit == 0 && !s->model->wide;
     while (s->emitter.token < s->tokens.count) {
         isotok_status status;

@@ -13,6 +13,7 @@
 #include "words.h"
 
 #define SAMPLING (ISOTOK_SAMPLE | ISOTOK_GUMBEL | ISOTOK_DROPOUT)
+#define UNCACHED (SAMPLING | ISOTOK_PRETOKENS)
 
 /* At most one kind, and one that the algorithm has. Noise of 0 is none. */
 static isotok_status begin_sampling(struct isotok_session *s, isotok_error *error)
@@ -47,7 +48,8 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
 {
     const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
                            ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING | ISOTOK_SPECIAL |
-                           ISOTOK_NO_SPECIAL | ISOTOK_TEMPLATE | ISOTOK_NO_TEMPLATE;
+                           ISOTOK_NO_SPECIAL | ISOTOK_TEMPLATE | ISOTOK_NO_TEMPLATE |
+                           ISOTOK_PRETOKENS;
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
@@ -75,10 +77,11 @@ static void sample(struct isotok_session *s, uint32_t size)
 static void segment(struct isotok_session *s, uint32_t size)
 {
     const isotok_model *model = s->model;
-    const bool cached = s->cache.entries != NULL && !(s->options.flags & SAMPLING);
+    const bool cached = s->cache.entries != NULL && !(s->options.flags & UNCACHED);
     s->tokens.count = 0;
     s->tokens.slots = s->tokens_memory;
-    switch (model->blob.algorithm) {
+    switch (s->options.flags & ISOTOK_PRETOKENS ? 0 : model->blob.algorithm) {
+    case 0: isotok__push_long(&s->tokens, 0, size); break;
     case ISOTOK_UNIGRAM:
         if (s->options.flags & SAMPLING)
             sample(s, size);
@@ -141,7 +144,7 @@ static isotok_status segment_pretokens(struct isotok_session *s, size_t settled,
                                        bool *out_end, isotok_error *error)
 {
     isotok__pretokens(s, (uint32_t)settled,
-                      s->cache.entries != NULL && !(s->options.flags & SAMPLING));
+                      s->cache.entries != NULL && !(s->options.flags & UNCACHED));
     if (s->tokens.failed) {
         s->mode = ISOTOK__IDLE;
         return isotok__fail(error, ISOTOK_E_TEXT, ISOTOK_WHAT_NO_UNKNOWN, 0, 0, 0);

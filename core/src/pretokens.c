@@ -127,8 +127,9 @@ static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t
         }
         if (i < count) {
             const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
-            if (ends[i] & ISOTOK__DROPPED)
-                isotok__push_long(&s->tokens, ISOTOK_SKIP_SLOT, size);
+            const uint32_t dropped = ends[i] & ISOTOK__DROPPED;
+            if (dropped | (s->options.flags & ISOTOK_PRETOKENS))
+                isotok__push_long(&s->tokens, dropped ? ISOTOK_SKIP_SLOT : 0, size);
             else
                 segment_pretoken(s, text + begin, size);
             if (cached) isotok__cache_passed(&s->cache, size);

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 BackendName = Literal["auto", "native", "wasm"]
 BACKENDS: Final = ("auto", "native", "wasm")
 ENVIRONMENT: Final = "ISOTOK_BACKEND"
+UNIT_NORMALIZED: Final = 3
+"""Of `Backend.encode_spans`, beside ``UNIT_…`` of the core."""
 
 
 class Limits(NamedTuple):
@@ -104,7 +106,8 @@ class Backend(Protocol):
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
         """Return ids, their ranges, and of each unknown (position, begin, end).
 
-        The last two are in bytes of the normalized text. `alpha` and `seed` are for flags
+        With `UNIT_NORMALIZED` the ranges are those of the normalized text, in bytes; those of
+        unknowns always are. `alpha` and `seed` are for flags
         that ask for a sample.
         """
         ...

@@ -13,6 +13,7 @@ from operator import add
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from isotok import _layout_gen as abi
+from isotok._backend import UNIT_NORMALIZED
 from isotok._machine import BlobSource, Machine
 from isotok._wasm import WINDOW, ModelInstance
 from isotok._wasm_stream import StreamingInstance, WasmDecoder, WasmEncoder
@@ -142,6 +143,8 @@ class WasmBackend:
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         unknown: list[tuple[int, int, int]] = []
+        normalized = unit == UNIT_NORMALIZED
+        unit = abi.UNIT_BYTE if normalized else unit
         with self._lease(len(data)) as instance:
             for step in instance.span_steps(data, flags, unit, alpha, seed):
                 if unk in step.ids:
@@ -152,7 +155,10 @@ class WasmBackend:
                         if token == unk
                     )
                 ids += step.ids
-                offsets += zip(step.begin, step.end, strict=True)
+                if normalized:
+                    offsets += zip(step.norm_begin, step.norm_end, strict=True)
+                else:
+                    offsets += zip(step.begin, step.end, strict=True)
         return ids, offsets, unknown
 
     @overload

@@ -7,10 +7,14 @@
 enum { IDS, BEGIN, END, NORM_BEGIN, NORM_END, COLUMNS };
 #define SPAN_CAPACITY 1024u
 
+/* The unit of ranges in the normalized text, in bytes; the core has none. */
+#define UNIT_NORMALIZED 3u
+
 /* What the call returns, and the number of tokens in it so far. */
 typedef struct {
     PyObject *ids, *offsets, *unknown;
     size_t count;
+    bool normalized; /* the offsets are in the normalized text */
 } span_lists;
 
 static int append_stolen(PyObject *list, PyObject *item)
@@ -24,8 +28,12 @@ static int append_stolen(PyObject *list, PyObject *item)
 /* Token i of the step: its range, and for an unknown one where its text is. */
 static int append_token(span_lists *lists, const isotok_output *step, size_t i, uint32_t unk)
 {
-    PyObject *range = Py_BuildValue("(KK)", (unsigned long long)(step->base + step->begin[i]),
-                                    (unsigned long long)(step->base + step->end[i]));
+    const bool normalized = lists->normalized;
+    const uint64_t base = normalized ? step->norm_base : step->base;
+    const uint32_t begin = normalized ? step->norm_begin[i] : step->begin[i];
+    const uint32_t end = normalized ? step->norm_end[i] : step->end[i];
+    PyObject *range = Py_BuildValue("(KK)", (unsigned long long)(base + begin),
+                                    (unsigned long long)(base + end));
     if (append_stolen(lists->offsets, range) < 0) return -1;
     if (step->ids[i] != unk) return 0;
     PyObject *item = Py_BuildValue("(nKK)", (Py_ssize_t)(lists->count + i),
@@ -96,7 +104,7 @@ static PyObject *spans_result(PyObject *self, PyObject *text, const isotok_encod
     return result;
 }
 
-/* encode_spans(text, flags, unit[, alpha, seed]) -> (ids, [(begin, end) of each token],
+/* encode_spans(text, flags, unit[, alpha, seed]) -> (ids, [(begin, end) of each token, in `unit`],
  * [(position, begin, end in the normalized text) of each unknown token]) */
 PyObject *model_encode_spans(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -107,8 +115,10 @@ PyObject *model_encode_spans(PyObject *self, PyObject *const *args, Py_ssize_t c
     if (count == 5 &&
         (!argument_double(args[3], &options.alpha) || !argument_u64(args[4], &options.seed)))
         return NULL;
+    span_lists lists = {PyList_New(0), PyList_New(0), PyList_New(0), 0,
+                        options.offset_unit == UNIT_NORMALIZED};
+    if (lists.normalized) options.offset_unit = ISOTOK_UNIT_BYTE;
     options.flags |= ISOTOK_OFFSETS | ISOTOK_NORM_SPANS;
-    span_lists lists = {PyList_New(0), PyList_New(0), PyList_New(0), 0};
     PyObject *result = NULL;
     if (lists.ids != NULL && lists.offsets != NULL && lists.unknown != NULL)
         result = spans_result(self, args[0], &options, &lists);
