@@ -36,6 +36,16 @@
 #define ISOTOK_PREFETCH(address) ((void)(address))
 #endif
 
+/* A function of a file of which the rest must be fast: small in WebAssembly; COLD, which is seldom
+ * called, also apart. */
+#if defined(ISOTOK_GNU) && defined(__wasm__)
+#define ISOTOK_SMALL __attribute__((minsize))
+#define ISOTOK_COLD __attribute__((noinline, minsize))
+#else
+#define ISOTOK_SMALL
+#define ISOTOK_COLD
+#endif
+
 /* Blob and memory alignment, in bytes. */
 #define ISOTOK_ALIGN 64u
 

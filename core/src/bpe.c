@@ -138,8 +138,7 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
 {
     const struct isotok__trie_node *trie = model->blob.trie;
     const uint64_t *pairs = model->blob.pair_set;
-    uint32_t p = isotok__char_size(text, size);
-    uint32_t left = isotok__char_key(text, p), slot = isotok__trie_walk(trie, 0, text, p);
+    uint32_t p = 0, left = ISOTOK__NO_CHAR, slot = 0;
     while (p < size) {
         const uint8_t c = text[p];
         if ((left | c) < 0x80) { /* two ASCII characters: an exact bit, one step */
@@ -151,8 +150,8 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
         } else {
             const uint32_t n = isotok__char_size(text + p, size - p);
             const uint32_t right = isotok__char_key(text + p, n);
-            if (!isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
-            if (slot != ISOTOK_NO_SLOT) slot = isotok__trie_walk(trie, slot, text + p, n);
+            if (p != 0 && !isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
+            if (p == 0 || slot != ISOTOK_NO_SLOT) slot = isotok__trie_walk(trie, slot, text + p, n);
             left = right;
             p += n;
         }

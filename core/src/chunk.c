@@ -11,10 +11,18 @@ ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
     return other != 0 ? isotok__trailing_zeros(other) >> 3 : 8;
 }
 
+/* isotok__char_key without a loop: four bytes are readable. */
+ISOTOK_INLINE uint32_t char_key(const uint8_t *text, uint32_t size)
+{
+    const uint32_t key =
+        (uint32_t)text[0] << 24 | (uint32_t)text[1] << 16 | (uint32_t)text[2] << 8 | text[3];
+    return key >> (32 - 8 * size);
+}
+
 ISOTOK_INLINE uint32_t first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size)
 {
     const uint64_t *pairs = model->blob.pair_set;
-    uint32_t p = isotok__char_size(text, size), left = isotok__char_key(text, p);
+    uint32_t p = text[0] < 0x80, left = p != 0 ? text[0] : ISOTOK__NO_CHAR;
     while (p < size) {
         const uint8_t c = text[p];
         if ((left | c) < 0x80) {
@@ -30,8 +38,8 @@ ISOTOK_INLINE uint32_t first_chunk(const isotok_model *model, const uint8_t *tex
             left = text[p - 1];
         } else {
             const uint32_t n = isotok__char_size(text + p, size - p);
-            const uint32_t right = isotok__char_key(text + p, n);
-            if (!isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
+            const uint32_t right = char_key(text + p, n);
+            if (p != 0 && !isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
             left = right;
             p += n;
         }
@@ -50,10 +58,10 @@ uint32_t isotok__first_queries(const isotok_model *model, const struct isotok__c
     uint32_t p = 0, i;
     for (i = 0; i < ISOTOK__CACHE_BATCH && p < size; i++) {
         const uint32_t n = first_chunk(model, text + p, size - p);
+        out[i].size = n;
         if (n > ISOTOK__CACHE_KEY) break;
         out[i].key = isotok__cache_key(text + p, n);
         out[i].place = isotok__cache_place(cache, &out[i].key);
-        out[i].size = n;
         ISOTOK_PREFETCH(out[i].place.set);
         p += n;
     }

@@ -7,6 +7,8 @@
 #include "blob.h"
 #include "utf8.h"
 
+#define ISOTOK__NO_CHAR 0xFFFFFFFFu /* in front of the first: not ASCII */
+
 /* A character as the number of its bytes, big-endian. */
 ISOTOK_INLINE uint32_t isotok__char_key(const uint8_t *text, uint32_t size)
 {

@@ -31,7 +31,7 @@ void isotok__normalizer_begin(struct isotok__normalizer *n, const struct isotok_
     n->keep_ill_formed = keep_ill_formed;
 }
 
-uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_bytes,
+ISOTOK_COLD uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_bytes,
                             const uint8_t *text, size_t size)
 {
     uint32_t slot = 0, best = 0, matches = 0, i;
@@ -60,7 +60,6 @@ struct step {
     uint32_t out_size;
     uint32_t raw_size;
     bool ill_formed;
-    bool plain; /* one well-formed character, unchanged */
 };
 
 static bool find_rule(const struct isotok__rules *rules, const uint8_t *text, size_t size,
@@ -89,14 +88,20 @@ static bool find_rule(const struct isotok__rules *rules, const uint8_t *text, si
     return true;
 }
 
+/* A character that is not of two or three bytes. */
+static ISOTOK_COLD uint32_t other_scalar(const uint8_t *text, size_t size, uint32_t *out_point)
+{
+    return isotok__scalar(text, size, out_point);
+}
+
 /* The step at text[0..size): user-defined piece, else longest rule, else one character,
  * else U+FFFD for one ill-formed byte. */
-static void next_step(const struct isotok__normalizer *n, const uint8_t *text, size_t size,
+static ISOTOK_NOINLINE void next_step(const struct isotok__normalizer *n, const uint8_t *text, size_t size,
                       struct step *step)
 {
     const struct isotok__rules *rules = n->rules;
-    uint32_t point = 0, scalar = isotok__scalar(text, size, &point);
-    step->ill_formed = step->plain = false;
+    uint32_t point = text[0], scalar = point < 0x80 ? 1 : other_scalar(text, size, &point);
+    step->ill_formed = scalar == 0;
     if (scalar == 0 || rules->start_set == NULL || may_start_rule(rules, point)) {
         if (rules->user != NULL) {
             uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, text, size);
@@ -110,9 +115,7 @@ static void next_step(const struct isotok__normalizer *n, const uint8_t *text, s
     }
     step->out = text;
     step->out_size = step->raw_size = scalar;
-    step->plain = scalar != 0;
     if (scalar == 0) {
-        step->ill_formed = true;
         step->raw_size = 1;
         step->out = n->keep_ill_formed ? text : replacement;
         step->out_size = n->keep_ill_formed ? 1 : 3;
@@ -120,7 +123,7 @@ static void next_step(const struct isotok__normalizer *n, const uint8_t *text, s
 }
 
 /* Units (bytes, code points, UTF-16) of raw text that make up one step. */
-static uint32_t count_units(uint32_t unit, const uint8_t *text, const struct step *step)
+static ISOTOK_COLD uint32_t count_units(uint32_t unit, const uint8_t *text, const struct step *step)
 {
     uint32_t units = 0, i;
     if (unit == ISOTOK_UNIT_BYTE) return step->raw_size;
@@ -132,21 +135,20 @@ static uint32_t count_units(uint32_t unit, const uint8_t *text, const struct ste
     return units;
 }
 
-ISOTOK_INLINE void put(struct isotok__window *w, const uint8_t *bytes, uint32_t size,
-                       uint64_t offset)
+ISOTOK_INLINE void put(const struct isotok__normalizer *n, struct isotok__window *w, uint8_t byte)
 {
-    uint32_t i;
-    for (i = 0; i < size; i++) w->text[w->size + i] = bytes[i];
-    if (w->map != NULL)
-        for (i = 0; i < size; i++) w->map[w->size + i] = (uint32_t)(offset - w->map_base);
-    w->size += size;
+    w->text[w->size] = byte;
+    if (w->map != NULL) w->map[w->size] = (uint32_t)(n->consumed - w->map_base);
+    w->size++;
 }
 
-static void put_space(const struct isotok__normalizer *n, struct isotok__window *w)
+static ISOTOK_COLD void put_space(const struct isotok__normalizer *n, struct isotok__window *w)
 {
-    static const uint8_t plain = 0x20;
-    bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
-    put(w, symbol ? space_symbol : &plain, symbol ? 3 : 1, n->consumed);
+    static const uint8_t spaces[4] = {0xE2, 0x96, 0x81, 0x20};
+    const bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
+    uint32_t i = symbol ? 0 : 3;
+    const uint32_t end = symbol ? 3 : 4;
+    while (i < end) put(n, w, spaces[i++]);
 }
 
 /* Appends a step's output: spaces become the space symbol; in compact form so does a
@@ -164,8 +166,7 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
             put_space(n, w);
             i += 3;
         } else {
-            put(w, out + i, 1, n->consumed);
-            i++;
+            put(n, w, out[i++]);
         }
     }
 }
@@ -196,7 +197,7 @@ ISOTOK_INLINE bool put_ascii(struct isotok__normalizer *n, struct isotok__window
 {
     if (w->capacity - w->size < 3) return false; /* the size of a space, at most */
     if (c != 0x20)
-        put(w, &c, 1, n->consumed);
+        put(n, w, c);
     else if (!n->after_space)
         put_space(n, w);
     n->after_space = c == 0x20 && collapse;
@@ -204,28 +205,32 @@ ISOTOK_INLINE bool put_ascii(struct isotok__normalizer *n, struct isotok__window
     return true;
 }
 
-/* Copies a run of characters of two to four bytes to which no rule applies. They begin before
- * text[size]; up to text[readable] it is known what follows them. Stops at U+2581, which may
- * have another internal form. */
+/* Copies a run of characters to which no rule applies: any but the space, and behind it those of
+ * two to four bytes. They begin before text[size]; up to text[readable] it is known what follows
+ * them. Stops at U+2581, which may have another internal form. */
 static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_t size,
                         size_t readable, size_t p, struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
     const bool look_up = rules->units != NULL || rules->user != NULL;
+    const size_t begin = p;
     size_t out = w->size;
     if (look_up && rules->start_set == NULL) return p;
-    while (size - p >= 4 && text[p] >= 0xC2 && w->capacity - out >= 4) {
+    while (size - p >= 4 && (text[p] >= 0xC2 || p == begin) && w->capacity - out >= 4) {
         uint32_t point, length, i;
         if ((text[p] & 0xF0) == 0xE0 && (text[p + 1] & 0xC0) == 0x80 &&
             (text[p + 2] & 0xC0) == 0x80) {
             point = (text[p] & 0xFu) << 12 | (text[p + 1] & 0x3Fu) << 6 | (text[p + 2] & 0x3Fu);
             length = 3;
             if (point < 0x800 || (point >> 11) == 0x1B || point == 0x2581) break;
-        } else if (text[p] < 0xE0 && (text[p + 1] & 0xC0) == 0x80) {
+        } else if ((uint8_t)(text[p] - 0xC2) < 0x1E && (text[p + 1] & 0xC0) == 0x80) {
             point = (text[p] & 0x1Fu) << 6 | (text[p + 1] & 0x3Fu);
             length = 2;
+        } else if (text[p] < 0x80) {
+            point = text[p];
+            length = 1;
         } else {
-            length = isotok__scalar(text + p, size - p, &point);
+            length = other_scalar(text + p, size - p, &point);
             if (length == 0) break;
         }
         if (look_up && may_start_rule(rules, point) && rule_applies(rules, text + p, readable - p))
@@ -307,7 +312,7 @@ uint32_t isotok__plain_run(const struct isotok__rules *rules, const uint8_t *tex
 /* Copies printable ASCII from text[position..size) that needs no rule and no space handling,
  * up to 16 bytes at a time; returns the new position. text[position - 1] is a byte that
  * was passed unchanged. The byte before a non-ASCII one is left, see hard_before_wide. */
-static size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, size_t size,
                           size_t position, struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
@@ -330,21 +335,7 @@ static size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, siz
     return position;
 }
 
-/* Drops leading spaces; true once something else was found. */
-static bool skip_leading(struct isotok__normalizer *n, const uint8_t *text, size_t size,
-                         size_t *position, size_t tail)
-{
-    struct step step;
-    while (size - *position > tail) {
-        next_step(n, text + *position, size - *position, &step);
-        if (step.out_size != 1 || step.out[0] != 0x20) return true;
-        n->consumed += count_units(n->unit, text + *position, &step);
-        *position += step.raw_size;
-    }
-    return false;
-}
-
-static void cut_trailing(struct isotok__normalizer *n, struct isotok__window *w)
+static ISOTOK_COLD void cut_trailing(struct isotok__normalizer *n, struct isotok__window *w)
 {
     size_t settled = isotok__normalizer_settled(n, w);
     if (settled < w->size && w->map != NULL) n->consumed = w->map_base + w->map[settled];
@@ -352,7 +343,7 @@ static void cut_trailing(struct isotok__normalizer *n, struct isotok__window *w)
 }
 
 /* Room that the end of the text may need: the whitespace suffix. */
-static bool finish(struct isotok__normalizer *n, struct isotok__window *w)
+static ISOTOK_COLD bool finish(struct isotok__normalizer *n, struct isotok__window *w)
 {
     uint32_t suffix = ISOTOK_NORM_SUFFIX | ISOTOK_NORM_DUMMY_PREFIX;
     if (n->started) {
@@ -364,18 +355,43 @@ static bool finish(struct isotok__normalizer *n, struct isotok__window *w)
     return true;
 }
 
-static bool begin_text(struct isotok__normalizer *n, const uint8_t *text, size_t size,
-                       size_t *position, size_t tail, struct isotok__window *w)
+/* Drops leading spaces and puts the prefix; false if there is no room. */
+static ISOTOK_COLD bool begin_text(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                                   size_t *position, size_t tail, struct isotok__window *w)
 {
     if (w->capacity - w->size < 3) return false;
-    if ((n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) &&
-        !skip_leading(n, text, size, position, tail))
-        return true;
-    if (size - *position <= tail) return true;
-    if ((n->rules->flags & ISOTOK_NORM_DUMMY_PREFIX) && !(n->rules->flags & ISOTOK_NORM_SUFFIX))
-        put_space(n, w);
-    n->started = 1;
+    while (size - *position > tail) {
+        struct step step = {NULL, 0, 0, false};
+        if (n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA)
+            next_step(n, text + *position, size - *position, &step);
+        if (step.out_size != 1 || step.out[0] != 0x20) {
+            n->started = 1;
+            if ((n->rules->flags & (ISOTOK_NORM_DUMMY_PREFIX | ISOTOK_NORM_SUFFIX)) ==
+                ISOTOK_NORM_DUMMY_PREFIX)
+                put_space(n, w);
+            break;
+        }
+        n->consumed += count_units(n->unit, text + *position, &step);
+        *position += step.raw_size;
+    }
     return true;
+}
+
+/* One step at text[0..size), whatever it is: how much it reads, or 0: there is no room. */
+static ISOTOK_NOINLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text,
+                                      size_t size, struct isotok__window *w)
+{
+    struct step step;
+    next_step(n, text, size, &step);
+    if ((size_t)step.out_size * 3 > w->capacity - w->size) return 0;
+    while (n->after_space && step.out_size > 0 && step.out[0] == 0x20) step.out++, step.out_size--;
+    if (step.out_size > 0) {
+        put_step(n, w, step.out, step.out_size);
+        n->after_space = (n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0 &&
+                         step.out[step.out_size - 1] == 0x20;
+    }
+    n->consumed += count_units(n->unit, text, &step);
+    return step.raw_size;
 }
 
 int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, size_t size,
@@ -385,55 +401,37 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
     bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
     bool blocks = rules->hard_count <= 8 && !(rules->hard[0] >> 0x20 & 1) &&
                   (rules->compact || !(rules->flags & ISOTOK_NORM_ESCAPE));
-    size_t p = *position, tail = last ? 0 : rules->max_key_bytes;
-    struct step step;
+    size_t p, tail = last ? 0 : rules->max_key_bytes;
+    uint32_t taken;
+    bool fits = true;
     if (n->finished) return ISOTOK__NORM_DONE;
-    if (!n->started && !begin_text(n, text, size, position, tail, w)) return ISOTOK__NORM_FULL;
+    if (!n->started && !begin_text(n, text, size, position, tail, w)) fits = false;
     p = *position;
-    while (n->started && size - p > tail) {
+    while (fits && n->started && size - p > tail) {
         uint8_t c = text[p];
         if (c < 0x80) {
             const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
                                        ? rules->hard
                                        : rules->hard_before_wide;
-            if (!(hard[c >> 6] >> (c & 63) & 1) || !rule_applies(rules, text + p, size - p)) {
-                if (!put_ascii(n, w, c, collapse)) goto full;
+            if (!(hard[c >> 6] >> (c & 63) & 1)) {
+                fits = put_ascii(n, w, c, collapse);
+                if (!fits) break;
                 p++;
                 if (blocks) p = copy_blocks(n, text, size - tail, p, w);
                 continue;
             }
         }
-        if (c >= 0xC2) {
-            size_t before = p;
+        if (c > 0x20) {
+            const size_t before = p;
             p = copy_wide(n, text, size - tail, size, p, w);
             if (p != before) continue;
         }
-        next_step(n, text + p, size - p, &step);
-        if ((size_t)step.out_size * 3 > w->capacity - w->size) goto full;
-        if (step.plain && c >= 0xC2 && c != 0xE2) {
-            put(w, step.out, step.out_size, n->consumed); /* one character, as it is */
-            n->after_space = 0;
-        } else {
-            const uint8_t *out = step.out;
-            uint32_t out_size = step.out_size;
-            while (n->after_space && out_size > 0 && out[0] == 0x20) out++, out_size--;
-            if (out_size > 0) {
-                put_step(n, w, out, out_size);
-                n->after_space = out[out_size - 1] == 0x20;
-            }
-        }
-        n->consumed += count_units(n->unit, text + p, &step);
-        p += step.raw_size;
-        if (!collapse) n->after_space = 0;
-        if (blocks && step.raw_size == 1 && step.out_size == 1 && text[p - 1] == step.out[0])
-            p = copy_blocks(n, text, size - tail, p, w);
+        taken = take_step(n, text + p, size - p, w);
+        fits = taken != 0;
+        p += taken;
     }
     *position = p;
-    if (last && !finish(n, w)) return ISOTOK__NORM_FULL;
-    return ISOTOK__NORM_DONE;
-full:
-    *position = p;
-    return ISOTOK__NORM_FULL;
+    return fits && (!last || finish(n, w)) ? ISOTOK__NORM_DONE : ISOTOK__NORM_FULL;
 }
 
 size_t isotok__normalizer_settled(const struct isotok__normalizer *n, struct isotok__window *w)

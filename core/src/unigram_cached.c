@@ -121,15 +121,15 @@ static ISOTOK_NOINLINE uint32_t bypassed(const isotok_model *model, const uint8_
     return end;
 }
 
-/* Text that is not looked up: its end. */
+/* Text that is not looked up, because of a bypass, or a long chunk: its end. */
 static ISOTOK_NOINLINE uint32_t pass(struct state *s, const uint8_t *text, uint32_t p,
-                                     uint32_t size)
+                                     uint32_t size, const struct isotok__cache_query *chunk)
 {
     uint32_t n;
     if (s->cache->bypass != 0) {
         n = bypassed(s->model, text + p, size - p, s->cache);
-    } else { /* a long chunk */
-        n = isotok__first_chunk(s->model, text + p, size - p);
+    } else {
+        n = chunk->size;
         s->cache->bypassed += n;
         isotok__cache_count(s->cache, 1, 0, 0); /* no bytes: it may be made of single characters */
     }
@@ -154,7 +154,8 @@ void isotok__unigram_cached(const isotok_model *model, const uint8_t *text, uint
         if (ISOTOK_LIKELY(cache->bypass == 0))
             count = isotok__first_queries(model, cache, text + p, size - p, queries);
         p += look_up(&s, text + p, queries, count);
-        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) p = pass(&s, text, p, size);
+        if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size))
+            p = pass(&s, text, p, size, &queries[count]);
     }
     *carried = s.carried;
 }

@@ -23,7 +23,8 @@ ISOTOK_INLINE uint32_t isotok__char_size(const uint8_t *text, size_t size)
 
 /* Length of the well-formed scalar at text[0..size), or 0; its code point in `*out_point`.
  * size > 0. */
-static inline uint32_t isotok__scalar(const uint8_t *text, size_t size, uint32_t *out_point)
+static inline ISOTOK_SMALL uint32_t isotok__scalar(const uint8_t *text, size_t size,
+                                                   uint32_t *out_point)
 {
     uint32_t a = text[0], point, need, i;
     if (a < 0x80) {
@@ -34,12 +35,13 @@ static inline uint32_t isotok__scalar(const uint8_t *text, size_t size, uint32_t
     need = isotok__lead_size((uint8_t)a);
     if (need > size) return 0;
     point = a & (0x7Fu >> need);
-    for (i = 1; i < need; i++) {
+    i = 1;
+    do {
         if ((text[i] & 0xC0) != 0x80) return 0;
         point = point << 6 | (text[i] & 0x3Fu);
-    }
-    if (need == 3 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) return 0;
-    if (need == 4 && (point < 0x10000 || point > 0x10FFFF)) return 0;
+    } while (++i < need);
+    /* overlong: below 1 << 11, 1 << 16 */
+    if (point >> (5 * need - 4) == 0 || point >> 11 == 0x1B || point > 0x10FFFF) return 0;
     *out_point = point;
     return need;
 }
