@@ -37,7 +37,7 @@ static bool is_little_endian(void)
     return low == 1;
 }
 
-static isotok_status check_header(const uint8_t *data, size_t size, isotok_error *error)
+ISOTOK_INLINE isotok_status check_header(const uint8_t *data, size_t size, isotok_error *error)
 {
     uint64_t features, unknown;
     size_t i;
@@ -112,8 +112,8 @@ static uint64_t find_vector(const struct flatbuffer *fb, uint32_t element, uint6
     return (uint64_t)*out_count * element > fb->size - vector - 4 ? 0 : vector + 4;
 }
 
-static isotok_status read_fields(const uint8_t *data, size_t size, struct isotok__blob *blob,
-                                 isotok_error *error)
+ISOTOK_INLINE isotok_status read_fields(const uint8_t *data, size_t size, struct isotok__blob *blob,
+                                        isotok_error *error)
 {
     struct flatbuffer fb = {data + ISOTOK__HEADER_SIZE, size - ISOTOK__HEADER_SIZE, 0, 0, 0, 0};
     uint8_t *scalar = (uint8_t *)blob, *vector = scalar + ISOTOK__BLOB_FIRST_VECTOR;
@@ -182,7 +182,7 @@ static void classify_ascii(struct isotok__rules *rules)
     }
 }
 
-static void set_rules(struct isotok_model *model)
+ISOTOK_INLINE void set_rules(struct isotok_model *model)
 {
     const struct isotok__blob *b = &model->blob;
     struct isotok__rules *n = &model->normalizer, *d = &model->denormalizer;
@@ -231,7 +231,7 @@ static void set_special(struct isotok_model *model)
             model->special_first[i >> 6] |= (uint64_t)1 << (i & 63);
 }
 
-static void set_derived(struct isotok_model *model)
+ISOTOK_INLINE void set_derived(struct isotok_model *model)
 {
     const struct isotok__blob *b = &model->blob;
     uint32_t words = b->pair_set_count > ISOTOK_PAIR_ASCII_WORDS

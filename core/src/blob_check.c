@@ -27,7 +27,7 @@ static ISOTOK_NOINLINE bool feature(const struct check *c, uint32_t bit)
 }
 #define FEATURE(name) feature(c, ISOTOK__FEATURE_##name)
 
-static isotok_status check_scalars(const struct check *c)
+ISOTOK_INLINE isotok_status check_scalars(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     const uint64_t algorithms =
@@ -91,10 +91,12 @@ static bool is_length(const struct check *c, const struct length_rule *rule)
            (rule->form != TRIE || count <= ISOTOK_MAX_SLOTS);
 }
 
-#define RULE(FIELD, name, feature, form) \
-    {ISOTOK__FIELD_##FIELD, offsetof(struct isotok__blob, name##_count) / 4, feature, form}
+#define RULE(FIELD, name, feature, form)                                                      \
+    {                                                                                         \
+        ISOTOK__FIELD_##FIELD, offsetof(struct isotok__blob, name##_count) / 4, feature, form \
+    }
 
-static isotok_status check_lengths(const struct check *c)
+ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
 {
     static const struct length_rule rules[] = {
         RULE(PIECE_ENDS, piece_ends, ALWAYS, PIECES),
@@ -173,7 +175,7 @@ static bool is_decoder(struct isotok__operation operation, bool bytes, bool deno
     }
 }
 
-static bool are_operations(const struct check *c)
+ISOTOK_INLINE bool are_operations(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     const bool denormalizer = FEATURE(DENORMALIZER), charsmap = FEATURE(CHARSMAP);
@@ -192,8 +194,7 @@ static bool are_operations(const struct check *c)
         return false;
     if ((bytes || unicode) && b->user_trie != NULL) return false;
     if (pretokenizer && !is_operation(b->pretokenizer, ISOTOK_OP_PRETOKENIZE, 0, 1)) return false;
-    if (denormalizer &&
-        !is_operation(b->decoder + 1, ISOTOK_OP_DENORMALIZE, ISOTOK_NORM_ALL, 1))
+    if (denormalizer && !is_operation(b->decoder + 1, ISOTOK_OP_DENORMALIZE, ISOTOK_NORM_ALL, 1))
         return false;
     /* the internal form needs escaped spaces */
     return !FEATURE(COMPACT_SPACE) || (b->normalizer[0].flags & ISOTOK_NORM_ESCAPE) != 0;
@@ -207,7 +208,7 @@ static isotok_status check_operations(const struct check *c)
                         normalizer ? (uint64_t)(normalizer - c->data) : 0, 0);
 }
 
-static isotok_status check_pieces(const struct check *c)
+ISOTOK_INLINE isotok_status check_pieces(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     uint32_t i, previous = 0, longest = 0, bad = 0;
@@ -226,7 +227,7 @@ static isotok_status check_pieces(const struct check *c)
     return ISOTOK_OK;
 }
 
-static isotok_status check_byte_ids(const struct check *c)
+ISOTOK_INLINE isotok_status check_byte_ids(const struct check *c)
 {
     static const char hex[] = "0123456789ABCDEF";
     uint32_t i, size;
@@ -251,7 +252,7 @@ static isotok_status check_byte_ids(const struct check *c)
 }
 
 /* Links inside the array; a slot has a value exactly where it has an id. */
-static isotok_status check_trie(const struct check *c)
+ISOTOK_INLINE isotok_status check_trie(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
     uint32_t i, bad = 0, none = ISOTOK_VALUE_NONE, limit = 0xFFFFFFFFu;
@@ -297,7 +298,7 @@ static isotok_status check_ids_trie(const struct check *c, const struct isotok__
 }
 
 /* The automaton; and if symbols are bytes, each is a piece: no text has an unknown token. */
-static isotok_status check_pretokenizer(const struct check *c)
+ISOTOK_INLINE isotok_status check_pretokenizer(const struct check *c)
 {
     const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(c->b);
     uint32_t byte, slot;

@@ -16,8 +16,8 @@ isotok_status isotok_normalize_begin(isotok_session *s, const isotok_encode_opti
 
 /* Delivers window bytes [drained, settled); false if the output is full. A space symbol
  * is delivered whole or, byte by byte, from s->emitter.byte on. */
-static bool drain(isotok_session *s, size_t settled, uint8_t *out, uint32_t *out_map,
-                  size_t capacity, size_t *count)
+ISOTOK_INLINE bool drain(isotok_session *s, size_t settled, uint8_t *out, uint32_t *out_map,
+                         size_t capacity, size_t *count)
 {
     const struct isotok__window *w = &s->window;
     bool compact = s->model->space_size == 1;
@@ -27,7 +27,8 @@ static bool drain(isotok_session *s, size_t settled, uint8_t *out, uint32_t *out
         bool symbol = compact && byte == 0x20;
         if (*count == capacity) return false;
         out[*count] = symbol ? space_symbol[s->emitter.byte] : byte;
-        if (out_map != NULL) out_map[*count] = (uint32_t)(w->map_base + (w->map[s->drained] >> shift));
+        if (out_map != NULL)
+            out_map[*count] = (uint32_t)(w->map_base + (w->map[s->drained] >> shift));
         ++*count;
         if (symbol && ++s->emitter.byte < 3) continue;
         s->emitter.byte = 0;

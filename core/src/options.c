@@ -3,8 +3,8 @@
 
 #include <float.h>
 
-static isotok_status read_options(const isotok_encode_options *options, uint32_t known_flags,
-                                  isotok_encode_options *out, isotok_error *error)
+ISOTOK_INLINE isotok_status read_options(const isotok_encode_options *options, uint32_t known_flags,
+                                         isotok_encode_options *out, isotok_error *error)
 {
     const uint8_t *bytes = (const uint8_t *)options;
     uint32_t i;

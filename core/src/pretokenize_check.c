@@ -9,8 +9,8 @@
 #define MAX_CELLS 65536u
 
 /* Finds the tables of a pass, which begin at tables[*at]. */
-static bool open_pass(struct isotok__pass *pass, const struct isotok__pretok_arrays *arrays,
-                      const uint32_t *head, uint32_t *at)
+ISOTOK_INLINE bool open_pass(struct isotok__pass *pass, const struct isotok__pretok_arrays *arrays,
+                             const uint32_t *head, uint32_t *at)
 {
     const uint32_t rows = head[ISOTOK__PASS_ROWS], stride = head[ISOTOK__PASS_STRIDE];
     const uint32_t reverse_rows = head[ISOTOK__PASS_REVERSE_ROWS], kind = head[ISOTOK__PASS_KIND];
@@ -67,7 +67,7 @@ bool isotok__pretok_open(struct isotok__pretokenizer *out,
     return at == arrays->tables_count;
 }
 
-static bool check_classes(const struct isotok__pretok_arrays *arrays)
+ISOTOK_INLINE bool check_classes(const struct isotok__pretok_arrays *arrays)
 {
     const uint32_t *header = arrays->header;
     const uint32_t pages = header[ISOTOK__PRETOK_PAGES], blocks = header[ISOTOK__PRETOK_BLOCKS];
@@ -87,7 +87,7 @@ static bool check_classes(const struct isotok__pretok_arrays *arrays)
 }
 
 /* Whether the flags go together; `is_end`: in the column of the end. */
-static bool check_flags(uint32_t cell, bool is_end, uint32_t kind)
+ISOTOK_INLINE bool check_flags(uint32_t cell, bool is_end, uint32_t kind)
 {
     const uint32_t joins = ISOTOK__CELL_JOIN_HERE | ISOTOK__CELL_JOIN_BACK;
     const uint32_t drops = ISOTOK__CELL_DROP_HERE | ISOTOK__CELL_DROP_BACK;
@@ -141,7 +141,7 @@ static bool fail_alike(const struct isotok__pass *pass, uint32_t row, uint32_t o
     return true;
 }
 
-static bool check_cells(const struct isotok__pass *pass, uint32_t rows)
+ISOTOK_INLINE bool check_cells(const struct isotok__pass *pass, uint32_t rows)
 {
     const uint32_t stride = pass->end + 1, cells = rows * stride;
     const uint16_t *facts = pass->flags + cells;

@@ -37,8 +37,10 @@ struct array {
     uint8_t kept; /* what is in it outlives a call */
 };
 
-#define ARRAY(models, type, member, grows, more, kept) \
-    {offsetof(struct isotok_session, member), more, sizeof(type), grows, models, kept}
+#define ARRAY(models, type, member, grows, more, kept)                                   \
+    {                                                                                    \
+        offsetof(struct isotok_session, member), more, sizeof(type), grows, models, kept \
+    }
 
 /* In the order in which they lie behind the session. */
 static const struct array arrays[] = {
@@ -85,13 +87,14 @@ static uint64_t carve_all(const struct isotok_model *model, struct isotok_sessio
                           const struct isotok_session *from)
 {
     const bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM, program = model->program.on != 0;
-    const uint32_t has =
-        1u << ALL | (uint32_t)program << PROGRAM |
-        (uint32_t)(program && model->blob.charsmap_trie != NULL) << CHARSMAP |
-        (uint32_t)unigram << UNIGRAM | (uint32_t)(unigram && !model->pretokens) << UNIGRAM_CUT | (uint32_t)(unigram && model->wide) << UNIGRAM_WIDE |
-        model->wide << WIDE | (uint32_t)(model->pretokenizer.reverses != 0) << REVERSES |
-        (uint32_t)(model->blob.algorithm == ISOTOK_BPE) << BPE |
-        model->has_denormalizer << DENORMALIZER;
+    const uint32_t has = 1u << ALL | (uint32_t)program << PROGRAM |
+                         (uint32_t)(program && model->blob.charsmap_trie != NULL) << CHARSMAP |
+                         (uint32_t)unigram << UNIGRAM |
+                         (uint32_t)(unigram && !model->pretokens) << UNIGRAM_CUT |
+                         (uint32_t)(unigram && model->wide) << UNIGRAM_WIDE | model->wide << WIDE |
+                         (uint32_t)(model->pretokenizer.reverses != 0) << REVERSES |
+                         (uint32_t)(model->blob.algorithm == ISOTOK_BPE) << BPE |
+                         model->has_denormalizer << DENORMALIZER;
     uint64_t used = sizeof *s;
     uint32_t i;
     for (i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {

@@ -23,7 +23,7 @@ static bool is_matchable(const isotok_model *model, uint32_t id)
              (model->is_0_2_1 && model->blob.algorithm != ISOTOK_UNIGRAM)));
 }
 
-static isotok_status check_pairs(const isotok_model *model, uint32_t id, isotok_error *error)
+ISOTOK_INLINE isotok_status check_pairs(const isotok_model *model, uint32_t id, isotok_error *error)
 {
     uint32_t size, p = 0, left = 0, n, key;
     const uint8_t *text = isotok__piece_text(model, id, &size);
@@ -39,7 +39,7 @@ static isotok_status check_pairs(const isotok_model *model, uint32_t id, isotok_
     return ISOTOK_OK;
 }
 
-static isotok_status check_spelling(const isotok_model *model, isotok_error *error)
+ISOTOK_INLINE isotok_status check_spelling(const isotok_model *model, isotok_error *error)
 {
     const struct isotok__blob *b = &model->blob;
     uint32_t id, size, found, matchable = 0, slot;
@@ -71,7 +71,7 @@ static isotok_status check_spelling(const isotok_model *model, isotok_error *err
 
 /* Whether a rule or user-defined piece may start with the bytes of one character: a key
  * that is the character, goes on after it, or ends inside it. */
-static bool may_start(const struct isotok__rules *rules, const uint8_t *text, uint32_t size)
+ISOTOK_INLINE bool may_start(const struct isotok__rules *rules, const uint8_t *text, uint32_t size)
 {
     uint32_t i, slot = 0, at;
     bool alive = rules->user != NULL;
@@ -94,7 +94,7 @@ static bool may_start(const struct isotok__rules *rules, const uint8_t *text, ui
     return true;
 }
 
-static isotok_status check_starts(const isotok_model *model, isotok_error *error)
+ISOTOK_INLINE isotok_status check_starts(const isotok_model *model, isotok_error *error)
 {
     const uint64_t *set = model->normalizer.start_set;
     uint32_t point;
