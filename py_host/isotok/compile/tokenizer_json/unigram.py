@@ -42,7 +42,6 @@ def read_unigram(document: Document) -> bytes:
         document,
         added,
         byte_level=False,
-        is_normalized=bool(pipeline.fields),
         unk_token=None if unk_id is None else vocab[unk_id][0],
     )
 
