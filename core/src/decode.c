@@ -144,15 +144,15 @@ static bool settle_run(const isotok_session *s, struct isotok__decoder *d)
     return true;
 }
 
-/* Whether CLEANUP puts no space in front of the piece. */
+/* Whether CLEANUP puts no space in front of the piece: what it begins with. */
 static bool is_attached(const uint8_t *text, uint32_t size)
 {
-    static const char suffixes[] = ".\0\0?\0\0!\0\0,\0\0n't'm\0's\0've're";
+    static const char suffixes[] = ".\0\0?\0\0!\0\0,\0\0'm\0's\0n't've're";
     uint32_t i;
-    for (i = 0; i < sizeof suffixes - 1; i += 3)
-        if (size <= 3 && memcmp(suffixes + i, text, size) == 0 &&
-            (size == 3 || suffixes[i + size] == 0))
-            return true;
+    for (i = 0; i < sizeof suffixes - 1; i += 3) {
+        const uint32_t n = i < 12 ? 1 : i < 18 ? 2 : 3;
+        if (size >= n && memcmp(suffixes + i, text, n) == 0) return true;
+    }
     return false;
 }
 

@@ -130,12 +130,14 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
     const uint8_t *text = input->text;
     const size_t size = input->size, begin = input->consumed;
     const bool left = (model->special_flags & ISOTOK__ADDED_LSTRIP) != 0;
-    size_t p = begin + s->special_clear;
+    size_t p = begin + s->special_clear, n;
     if (left && end < size) {
         while (end > p && (text[end] & 0xC0) == 0x80) end--;
         if (space_begin(text, begin, end) < end)
             end = isotok__min(space_end(text, end, size, last) + 1, size);
     }
+    for (n = 1; left && !last && end == size && n <= end - p && n < 4; n++)
+        if (isotok__lead_size(text[end - n]) > n) end -= n; /* the rest of a character is to come */
     while (p < end) {
         struct match m;
         if (!(model->special_first[text[p] >> 6] >> (text[p] & 63) & 1)) {

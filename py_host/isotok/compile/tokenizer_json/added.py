@@ -1,32 +1,35 @@
 """Added tokens as the blob's search for them: one automaton over the raw text.
 
 tokenizers searches twice: for the tokens that are not `normalized` in the text, then for the
-others in what the normalizer made of the rest. Without a normalizer both are searches in the same
-text, and one search finds the same wherever no token of one kind can overlap one of the other.
+others in what the normalizer made of the rest. One search in the text finds the same where the
+normalizer leaves the texts of these alone, and none of one kind can overlap one of the other.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from isotok import _layout_gen as abi
+from isotok.compile.normalizers.steps import SELF, Map, Step
 from isotok.compile.pretok.properties import need
 from isotok.compile.tokenizer_json.document import AddedToken
 from isotok.compile.tokenizer_json.errors import shorten, unsupported
 
 Field = tuple[int, "array[int] | array[float] | bytes"]
+_MOST_PAIRS: Final = 1_000_000
 
 
-def added_fields(tokens: Iterable[AddedToken], *, is_normalized: bool) -> list[Field]:
+def added_fields(tokens: Iterable[AddedToken], normalizer: Sequence[Step]) -> list[Field]:
     """Return the fields of added tokens.
 
     Parameters
     ----------
     tokens : iterable of AddedToken
         With the ids that tokenizers gives them (`resolve_added`).
-    is_normalized : bool
-        Whether the model has a normalizer that changes text.
+    normalizer : sequence of Step
+        What the member `normalizer` does; the pre-tokenizer comes behind both searches.
 
     Raises
     ------
@@ -34,7 +37,13 @@ def added_fields(tokens: Iterable[AddedToken], *, is_normalized: bool) -> list[F
         One automaton cannot do what tokenizers does; the error names the token.
     """
     every = sorted(tokens, key=lambda token: token.id)
-    _check_kinds(every, is_normalized)
+    for token in every:
+        if token.normalized and not _is_inert(token, normalizer):
+            what = f'{shorten(token.content)} with "normalized": true behind a normalizer'
+            raise unsupported("added_tokens", what)
+    for token, other, why in _conflicts(every):
+        both = f"{shorten(token.content)} and {shorten(other.content)}"
+        raise unsupported("added_tokens", f"{both}: {why}")
     numbers = array("I")
     for token in every:
         numbers.extend((token.id, _flags(token)))
@@ -54,38 +63,66 @@ def _flags(token: AddedToken) -> int:
     )
 
 
-def _check_kinds(tokens: Sequence[AddedToken], is_normalized: bool) -> None:
-    late = [token for token in tokens if token.normalized]
-    if not late:
-        return
-    if is_normalized:
-        raise unsupported(
-            "added_tokens",
-            f'{shorten(late[0].content)} with "normalized": true behind a normalizer',
-        )
-    early = [token for token in tokens if not token.normalized]
-    for token, other in _overlaps(early, late):
-        raise unsupported(
-            "added_tokens",
-            f"{shorten(token.content)} and {shorten(other.content)}, which can overlap, of which "
-            'only one is "normalized"',
-        )
+def _is_inert(token: AddedToken, normalizer: Sequence[Step]) -> bool:
+    """Whether the token is in the normalized text just where it is in the raw text.
 
-
-def _overlaps(
-    early: Sequence[AddedToken], late: Sequence[AddedToken]
-) -> Iterable[tuple[AddedToken, AddedToken]]:
-    """Pairs of which one holds the other, or begins with what the other ends with.
-
-    Two that take white space beside them overlap as well: either may get what is between them.
+    So it is if each character becomes something by itself, those of the token themselves and no
+    other any of them; and what stands beside the token does not matter.
     """
-    for token in early:
-        for other in late:
-            a, b = token.content, other.content
-            strips = (token.lstrip or token.rstrip) and (other.lstrip or other.rstrip)
-            if strips or a in b or b in a or _joined(a, b) or _joined(b, a):
-                yield token, other
+    beside = token.lstrip or token.rstrip or token.single_word
+    return not normalizer or (
+        not beside and all(_leaves_alone(token.content, step) for step in normalizer)
+    )
+
+
+def _leaves_alone(text: str, step: Step) -> bool:
+    if not isinstance(step, Map):
+        return False
+    images = [
+        image
+        for part in step.parts
+        for image in (*part.table.values(), *(image for _, image in part.sets))
+    ]
+    if not all(images) or any(char in image for image in images for char in text):
+        return False
+    return all(SELF not in char and step.of(char, char) == char for char in text)
+
+
+# ---- Two tokens -----------------------------------------------------------------------
+
+
+def _conflicts(tokens: Sequence[AddedToken]) -> Iterator[tuple[AddedToken, AddedToken, str]]:
+    """Yield pairs that one search would find elsewhere, and why."""
+    spaces = need("tokenizers fixed", "space")
+    begins = [token for token in tokens if ord(token.content[0]) in spaces]
+    for token in tokens:
+        if token.rstrip and begins:
+            yield token, begins[0], "the white space that one takes along begins the other"
+    late = [token for token in tokens if token.normalized]
+    early = [token for token in tokens if not token.normalized]
+    if len(late) * len(early) > _MOST_PAIRS:
+        yield late[0], early[0], 'too many of which only some are "normalized"'
+    for token in late:
+        for other in early:
+            if why := _conflict(token, other):
+                yield token, other, why
+
+
+def _conflict(late: AddedToken, early: AddedToken) -> str:
+    """Why one search would not do, for tokens of which only `late` is "normalized"."""
+    a, b = early.content, late.content
+    if a in b or b in a or _joined(a, b) or _joined(b, a):
+        return 'they can overlap, and only one is "normalized"'
+    if early.lstrip and (late.rstrip or _is_in("space", b[-1])):
+        return 'both can take the same white space, and only one is "normalized"'
+    if late.single_word and (_is_in("word", a[0]) or _is_in("word", a[-1])):
+        return 'only one is "normalized", and "single_word", and may stand beside the other'
+    return ""
 
 
 def _joined(left: str, right: str) -> bool:
     return any(left.endswith(right[:size]) for size in range(1, min(len(left), len(right))))
+
+
+def _is_in(name: str, char: str) -> bool:
+    return ord(char) in need("tokenizers fixed", name)

@@ -85,7 +85,6 @@ def bpe_fields(document: Document) -> bytes:
         document,
         added,
         byte_level=byte_level,
-        is_normalized=bool(pipeline.fields),
         unk_token=options.unk_token,
     )
 
@@ -126,9 +125,11 @@ def _byte_level(
         kind = abi.UNUSED if text in apart else abi.NORMAL
         _put(pieces, number, bytes_of(text), kind)
     for token in added:
-        # One that merges can give has to stay a piece like others.
-        if token.id not in splits.merged and len(bytes_of(token.content)) > 1:
-            _put(pieces, token.id, bytes_of(token.content), _added_type(token))
+        _need_bytes_of(token)
+        is_given = pieces.types[token.id] == abi.NORMAL and (
+            token.id in splits.merged or len(pieces.texts[token.id]) == 1
+        )
+        _put_added(pieces, token, is_given=is_given)
     _need_bytes(pieces)
     return byte_level_fields(
         pieces.texts,
@@ -141,13 +142,12 @@ def _byte_level(
     )
 
 
-def _added_type(token: AddedToken) -> int:
-    """Of a token that is found by its bytes, so these must be its text."""
+def _need_bytes_of(token: AddedToken) -> None:
+    """Refuse a token that is not found by its bytes."""
     if bytes_of(token.content) != token.content.encode():
         raise unsupported(
             "added_tokens", f"{shorten(token.content)}, which ByteLevel decodes to another text"
         )
-    return abi.CONTROL if token.special else abi.USER_DEFINED
 
 
 def _need_bytes(pieces: Pieces) -> None:
@@ -186,9 +186,10 @@ def _characters(
     for text, number in vocabulary.items():
         _put(pieces, number, text.encode(), abi.NORMAL)
     for token in added:
-        if token.id not in splits.merged and len(token.content) > 1:
-            kind = abi.CONTROL if token.special else abi.USER_DEFINED
-            _put(pieces, token.id, token.content.encode(), kind)
+        is_given = pieces.types[token.id] == abi.NORMAL and (
+            token.id in splits.merged or len(token.content) == 1
+        )
+        _put_added(pieces, token, is_given=is_given)
     if options.byte_fallback:
         for text in _BYTE_TOKENS:
             pieces.types[vocabulary[text]] = abi.BYTE
@@ -261,6 +262,21 @@ def _put(pieces: Pieces, number: int, text: bytes, kind: int) -> None:
         raise unsupported("model.vocab", f"a token of more than {_LONGEST} bytes")
     pieces.texts[number] = text
     pieces.types[number] = kind if text else abi.UNUSED
+
+
+def _put_added(pieces: Pieces, token: AddedToken, *, is_given: bool) -> None:
+    """Set the type of an added token; one that the model itself gives has to stay as it is."""
+    content = token.content.encode()
+    if pieces.texts[token.id] not in (b"", content):
+        raise unsupported(
+            "added_tokens", f"{shorten(token.content)}, whose id {token.id} is another token's"
+        )
+    if not is_given:
+        _put(pieces, token.id, content, abi.CONTROL if token.special else abi.USER_DEFINED)
+    elif token.special:
+        raise unsupported(
+            "added_tokens", f"{shorten(token.content)}, special, which other text can give too"
+        )
 
 
 def _utf8_size(text: str) -> int:

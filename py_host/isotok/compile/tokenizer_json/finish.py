@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isotok.compile._fields import append_fields
+from isotok.compile.normalizers.reader import read_normalizer
 from isotok.compile.tokenizer_json.added import added_fields
 from isotok.compile.tokenizer_json.around import decoder_fields, read_template, template_fields
 from isotok.compile.tokenizer_json.document import AddedToken, Document
@@ -16,7 +17,6 @@ def finish(
     added: Sequence[AddedToken],
     *,
     byte_level: bool,
-    is_normalized: bool,
     unk_token: str | None = None,
 ) -> bytes:
     """Return the fields of a model with those of all that is around it.
@@ -30,8 +30,6 @@ def finish(
         With the ids that tokenizers gives them.
     byte_level : bool
         Whether pieces are bytes.
-    is_normalized : bool
-        Whether the normalizer changes text.
     unk_token : str, optional
         What unknown text becomes.
     """
@@ -39,7 +37,7 @@ def finish(
     return append_fields(
         model,
         [
-            *added_fields(added, is_normalized=is_normalized),
+            *added_fields(added, read_normalizer(document.normalizer)),
             *template_fields(read_template(document.post_processor)),
             *decoder_fields(document.decoder, byte_level=byte_level, unk_special=unk_special),
         ],

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from isotok.compile.tokenizer_json.errors import broken, shorten
+from isotok.compile.tokenizer_json.floats import read_float
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -120,7 +121,10 @@ def parse(chunk: bytes, path: str, offset: int, *, pairs: bool = False) -> objec
     try:
         text = chunk.decode()
         return json.loads(
-            text, object_pairs_hook=list if pairs else None, parse_constant=_no_constant
+            text,
+            object_pairs_hook=list if pairs else None,
+            parse_constant=_no_constant,
+            parse_float=read_float,
         )
     except UnicodeDecodeError as error:
         raise broken(path, "text that is not UTF-8", offset=offset + error.start) from None

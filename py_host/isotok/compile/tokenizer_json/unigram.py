@@ -8,6 +8,7 @@ from isotok.compile.tokenizer_json.checked import maybe, optional, well_formed
 from isotok.compile.tokenizer_json.document import Document, resolve_added
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.finish import finish
+from isotok.compile.tokenizer_json.floats import read_float
 from isotok.compile.tokenizer_json.parts import entries
 from isotok.compile.tokenizer_json.pipeline import read_pipeline
 
@@ -42,7 +43,6 @@ def read_unigram(document: Document) -> bytes:
         document,
         added,
         byte_level=False,
-        is_normalized=bool(pipeline.fields),
         unk_token=None if unk_id is None else vocab[unk_id][0],
     )
 
@@ -58,7 +58,8 @@ def _read_scores(document: Document) -> list[tuple[str, float]]:
             match entry:
                 case [str(text), int() | float() as score] if not isinstance(score, bool):
                     well_formed(text, place)
-                    vocab.append((text, float(score)))
+                    exact = isinstance(score, float) or abs(score) < 1 << 64
+                    vocab.append((text, float(score) if exact else read_float(str(score))))
                 case _:
                     raise broken(place, f"{shorten(entry)} is no pair of a text and a score")
     if not vocab:

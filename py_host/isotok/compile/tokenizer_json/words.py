@@ -76,6 +76,5 @@ def _finish(
         document,
         added,
         byte_level=False,
-        is_normalized=bool(pipeline.fields),
         unk_token=unk_token,
     )

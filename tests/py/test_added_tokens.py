@@ -1,0 +1,62 @@
+"""Added tokens of tokenizer.json: random sets of them against tokenizers."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import isotok
+import pytest
+from isotok.errors import Status, TokenizerError
+from support import hf, toy_hf
+
+tokenizers = pytest.importorskip("tokenizers", reason="the reference library is not installed")
+
+SETS = 60
+TEXTS = 40
+
+
+def _load(source: str, backend: str) -> isotok.Tokenizer | None:
+    """None if the set is refused, which must be for the sake of added tokens."""
+    try:
+        return isotok.load(source.encode(), backend=backend)  # type: ignore[arg-type]
+    except TokenizerError as error:
+        assert error.status is Status.E_UNSUPPORTED
+        assert "added_tokens: " in str(error)
+        return None
+
+
+def _same(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
+    """Ids and offsets, whole and in parts, with special tokens and without."""
+    for special in ("all", "none"):
+        ref.encode_special_tokens = special == "none"
+        want = ref.encode(text)
+        found = tok.encode_with_offsets(text, special=special)  # type: ignore[arg-type]
+        assert found.ids == want.ids, (text, special)
+        assert found.offsets == want.offsets, (text, special)
+        parts = hf.cut(text.encode(), rng)
+        streamed = [i for ids in tok.encode_stream(parts, special=special) for i in ids]  # type: ignore[arg-type]
+        assert streamed == want.ids, (parts, special)
+    assert tok.encode(text) == tok.encode(text, special="all")
+    ref.encode_special_tokens = False
+
+
+@pytest.mark.parametrize("name", toy_hf.MODELS)
+def test_random_sets(name: str, backend: str) -> None:
+    rng = random.Random(f"{name} 20261130")
+    compared = 0
+    for _ in range(SETS):
+        added = toy_hf.added_tokens(rng, rng.randrange(1, 9), normalized=rng.choice((0, 0, 0.3, 1)))
+        source = toy_hf.dump(toy_hf.MODELS[name], added_tokens=added)
+        tok = _load(source, backend)
+        if tok is None:
+            continue
+        compared += 1
+        ref = tokenizers.Tokenizer.from_str(source)
+        contents = [token["content"] for token in added]
+        for _ in range(TEXTS):
+            _same(tok, ref, toy_hf.text(rng, contents), rng)
+        for _ in range(10):
+            ids = [rng.randrange(tok.vocab_size) for _ in range(rng.randrange(6))]
+            hf.same_texts(tok, ref, ids, rng)
+    assert compared > SETS // 4

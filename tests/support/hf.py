@@ -1,0 +1,199 @@
+"""Whole models of tokenizer.json here and in tokenizers: what is compared, and on which texts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+import isotok
+import pytest
+from isotok.compile import compile_model
+
+from support import data
+
+NAMES = (
+    "gpt2", "qwen3", "llama3", "deepseek_v3", "llama2", "gemma3", "bert_base_cased", "xlmr",
+    "xlnet_base_cased",
+)  # fmt: skip
+CORPORA = ("en", "ja", "zh", "code", "multi")
+SPACES = " \t\n\r\x0b\x0c\x85\xa0\u1680\u2003\u2028\u202f\u3000\u200b"
+SCRIPTS = "aZ éß٣ηЖ中あｱ한ไทย\u0301\u0323\u200d🙂👩🏽‍🚀\x00\x7f\ufffd\ufeff▁Ġﬁ①ﷺK\u1100\u1161\u3099か"
+BITS = ("'s", "'LL", "Hello", " world", "1", "23", "456 7", "٣٤", "\r\n", "#", "##", "<|", "|>")
+
+
+# ---- Models ---------------------------------------------------------------------------
+
+
+@cache
+def source(name: str) -> bytes:
+    """The file, unpacked."""
+    for path in data.models_dir().glob(f"{name}.tokenizer.json*"):
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if path.suffix == ".gz" else raw
+    pytest.skip(f"no {name}.tokenizer.json")
+
+
+@cache
+def reference(name: str) -> Any:
+    import tokenizers
+
+    return tokenizers.Tokenizer.from_str(source(name).decode())
+
+
+@cache
+def blob(name: str) -> bytes:
+    return compile_model(source(name))
+
+
+@cache
+def opened(name: str, backend: str, cache_bytes: int | None = None) -> isotok.Tokenizer:
+    return isotok.load(blob(name), backend=backend, cache_bytes=cache_bytes)  # type: ignore[arg-type]
+
+
+@cache
+def added(name: str) -> list[dict[str, Any]]:
+    """The member `added_tokens`."""
+    found: list[dict[str, Any]] = json.loads(source(name))["added_tokens"]
+    return found
+
+
+# ---- Texts ----------------------------------------------------------------------------
+
+
+@cache
+def corpus(name: str, size: int, begin: int = 0) -> str:
+    path = data.corpora_dir() / f"{name}.txt"
+    if not path.exists():
+        pytest.skip(data.absence(path))
+    with path.open("rb") as file:
+        file.seek(begin)
+        return file.read(size).decode(errors="ignore")
+
+
+@cache
+def stress(size: int) -> dict[str, str]:
+    """Beginnings of the hostile corpora; bytes that are ill-formed as Python replaces them."""
+    paths = sorted((data.corpora_dir() / "stress").glob("*"))
+    return {path.name: path.read_bytes()[:size].decode(errors="replace") for path in paths}
+
+
+def documents(text: str, size: int = 2000) -> list[str]:
+    return [text[i : i + size] for i in range(0, len(text), size)]
+
+
+class Texts:
+    """Random texts of a model: its pieces and added tokens, spaces, digits, marks, scripts."""
+
+    def __init__(self, name: str) -> None:
+        self.reference = reference(name)
+        self.size = self.reference.get_vocab_size()
+        self.tokens = [token["content"] for token in added(name)] or ["<s>"]
+
+    def part(self, rng: random.Random) -> str:
+        kind = rng.randrange(9)
+        if kind < 3:
+            ids = [rng.randrange(self.size) for _ in range(rng.randrange(1, 3))]
+            return str(self.reference.decode(ids, skip_special_tokens=False)).replace("\ufffd", "")
+        if kind == 3:
+            return rng.choice(SPACES) * rng.choice((1, 1, 2, 3, 17))
+        if kind == 4:
+            return "".join(rng.choices("0123456789", k=rng.randrange(1, 6)))
+        if kind == 5:
+            return self._token(rng)
+        if kind == 6:
+            return rng.choice(BITS)
+        if kind == 7 and rng.random() < 0.3:
+            return _character(rng)
+        return "".join(rng.choices(SCRIPTS, k=rng.randrange(1, 4)))
+
+    def _token(self, rng: random.Random) -> str:
+        token: str = rng.choice(self.tokens[:60] if rng.random() < 0.7 else self.tokens)
+        if rng.random() < 0.25:  # a part of one
+            at = rng.randrange(len(token) + 1)
+            return rng.choice((token[:at], token[at:]))
+        return token
+
+    def text(self, rng: random.Random) -> str:
+        return "".join(self.part(rng) for _ in range(rng.randrange(9)))
+
+    def ids(self, rng: random.Random) -> list[int]:
+        return [rng.randrange(self.size) for _ in range(rng.randrange(10))]
+
+
+def _character(rng: random.Random) -> str:
+    point = rng.randrange(0x20000 if rng.random() < 0.9 else 0x110000)
+    return "" if 0xD800 <= point < 0xE000 else chr(point)
+
+
+def random_texts(name: str, seed: str, count: int) -> Iterator[str]:
+    texts, rng = Texts(name), random.Random(f"{name} {seed}")
+    return (texts.text(rng) for _ in range(count))
+
+
+# ---- What is compared -----------------------------------------------------------------
+
+
+def same_encodings(tok: isotok.Tokenizer, ref: Any, texts: Sequence[str], *, add: bool) -> None:
+    """Ids one by one and as a batch, their number, and offsets in three units."""
+    wanted = ref.encode_batch(texts, add_special_tokens=add)
+    every = [encoding.ids for encoding in wanted]
+    assert tok.encode_batch(texts, output="list", add_special_tokens=add) == every
+    assert tok.count_batch(texts, add_special_tokens=add) == [len(ids) for ids in every]
+    for text, want in zip(texts, wanted, strict=True):
+        found = tok.encode_with_offsets(text, add_special_tokens=add)
+        assert found.ids == want.ids, text
+        assert found.offsets == want.offsets, (text, want.tokens)
+
+
+def same_in_units(tok: isotok.Tokenizer, ref: Any, text: str) -> None:
+    """Offsets in bytes and UTF-16 units are those of tokenizers, converted."""
+    spans = ref.encode(text).offsets
+    for unit, codec, width in (("byte", "utf-8", 1), ("utf16", "utf-16-le", 2)):
+        sizes = (len(char.encode(codec)) // width for char in text)
+        at = [0, *accumulate(sizes)]
+        found = tok.encode_with_offsets(text, unit=unit).offsets  # type: ignore[arg-type]
+        assert found == [(at[begin], at[end]) for begin, end in spans], (text, unit)
+
+
+def same_limits(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
+    """`truncate` gives the first ids, `fits` knows how many there are."""
+    for add in (True, False):
+        ids = ref.encode(text, add_special_tokens=add).ids
+        limit = rng.randrange(len(ids) + 2)
+        assert tok.truncate(text, limit, add_special_tokens=add) == ids[:limit], (text, limit)
+        assert tok.fits(text, limit, add_special_tokens=add) is (len(ids) <= limit), (text, limit)
+        assert tok.fits(text, len(ids), add_special_tokens=add), text
+
+
+def same_streams(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
+    """Bytes that come in parts."""
+    raw = text.encode()
+    for add in (True, False):
+        want = ref.encode(text, add_special_tokens=add).ids
+        parts = cut(raw, rng)
+        with tok.encoder(add_special_tokens=add) as encoder:
+            found = [number for part in parts for number in encoder.push(part)]
+            assert found + encoder.flush() == want, parts
+
+
+def same_texts(tok: isotok.Tokenizer, ref: Any, ids: list[int], rng: random.Random) -> None:
+    """Decoded at once and as they come."""
+    for skip in (True, False):
+        want = ref.decode(ids, skip_special_tokens=skip)
+        assert tok.decode(ids, skip_special_tokens=skip) == want, ids
+        with tok.decoder(skip_special_tokens=skip) as decoder:
+            found = "".join(map(decoder.push, cut(ids, rng))) + decoder.flush()
+        assert found == want, ids
+
+
+def cut(whole: Any, rng: random.Random) -> list[Any]:
+    """Parts of a text or of ids: cut at up to eight places, now and then everywhere."""
+    size = len(whole)
+    count = size if rng.random() < 0.1 else rng.randrange(8)
+    at = sorted(rng.choices(range(size + 1), k=count))
+    return [whole[a:b] for a, b in zip([0, *at], [*at, size], strict=True)]
