@@ -224,8 +224,14 @@ static isotok_status plan_characters(isotok__work *work, merger *m, isotok__plan
     for (uint32_t i = 0; i < plan->keys.count; i++) {
         const uint8_t *text = plan->keys.text + isotok__key_begin(&plan->keys, i);
         uint32_t size = plan->keys.ends[i] - isotok__key_begin(&plan->keys, i);
-        if (size > 1 && isotok__char_size(text, size) == size && merges_to_one(m, text, size)) {
-            latest[isotok__trie_walk(plan->trie.nodes, 0, text, size)] = m->latest;
+        if (size == 1 || isotok__char_size(text, size) != size) {
+            continue;
+        }
+        uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text, size);
+        if (merges_to_one(m, text, size)) {
+            latest[slot] = m->latest;
+        } else if (!(plan->trie.nodes[slot].value & ISOTOK__NOT_DIRECT_BIT)) {
+            return ISOTOK_OK; /* whole_pieces: the bit says nothing about its merges */
         }
     }
     return isotok__plan_characters(work, plan, latest);

@@ -85,7 +85,7 @@ static bool split_short(struct chunk *c, uint32_t size)
     while (p < size) {
         uint32_t length;
         if (c->count == SHORT_SYMBOLS) return false;
-        c->node[c->count] = isotok__bpe_character(c->model, c->text + p, size - p, &length);
+        c->node[c->count] = isotok__bpe_symbol(c->model, c->text, p, size, true, &length);
         c->position[c->count++] = p;
         p += length;
     }

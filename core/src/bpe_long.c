@@ -13,14 +13,30 @@
 #define MAX_SPLIT_DEPTH 100u /* up to 0.2.1 there is no limit */
 #define NONE 0xFFFFFFFFu
 
-/* The symbol at text[0..size): a user-defined piece (ISOTOK__FROZEN) or one character. */
-static uint32_t symbol_at(const isotok_model *model, const uint8_t *text, uint32_t size, bool user,
-                          uint32_t *out_length)
+/* Whether a torn piece may span the boundary in front of text[p]. */
+static bool is_joint(const uint64_t *joints, const uint8_t *text, uint32_t p, uint32_t size)
 {
-    uint32_t length = user ? isotok__user_match_internal(model, text, size) : 0;
-    if (length == 0) return isotok__bpe_character(model, text, size, out_length);
-    *out_length = length;
-    return ISOTOK__FROZEN;
+    const uint32_t pair = p == 0 || p == size ? 0 : (uint32_t)text[p - 1] << 8 | text[p];
+    return joints[pair >> 6] >> (pair & 63) & 1;
+}
+
+uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint32_t p,
+                            uint32_t size, bool whole, uint32_t *out_length)
+{
+    const struct isotok__trie_node *trie = model->blob.trie;
+    const uint64_t *joints = model->blob.char_joints;
+    uint32_t point, slot, length = 1;
+    *out_length = model->byte_level ? 1 : isotok__char_size(text + p, size - p);
+    if (whole && joints != NULL && text[p] >= 0xC2) length = isotok__scalar(text + p, size - p, &point);
+    if (length > 1 && (p + length == size || (text[p + length] & 0xC0) != 0x80) &&
+        !is_joint(joints, text, p, size) && !is_joint(joints, text, p + length, size)) {
+        slot = isotok__trie_walk(trie, 0, text + p, length);
+        if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
+            *out_length = length;
+            return slot;
+        }
+    }
+    return isotok__trie_walk(trie, 0, text + p, *out_length);
 }
 
 struct merger {
@@ -158,9 +174,12 @@ static void merge(struct merger *m, uint32_t left, uint32_t merged)
 /* Splits the text into symbols; returns how many. */
 static uint32_t split_long(struct merger *m, bool user)
 {
+    const bool whole = m->w->dropout.alpha == 0.0;
     uint32_t count = 0, p = 0, length;
     for (; p < m->size; p += length, count++) {
-        uint32_t node = symbol_at(m->model, m->text + p, m->size - p, user, &length);
+        uint32_t node = ISOTOK__FROZEN;
+        length = user ? isotok__user_match_internal(m->model, m->text + p, m->size - p) : 0;
+        if (length == 0) node = isotok__bpe_symbol(m->model, m->text, p, m->size, whole, &length);
         set_symbol(m, p, length, node);
     }
     return count;

@@ -42,13 +42,11 @@ ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t
     return splits != NULL ? isotok__split_rank(splits, value, left) : value;
 }
 
-/* The character at text[0..size): its slot or ISOTOK_NO_SLOT, its bytes in *out_length. */
-ISOTOK_INLINE uint32_t isotok__bpe_character(const isotok_model *model, const uint8_t *text,
-                                             uint32_t size, uint32_t *out_length)
-{
-    *out_length = model->byte_level ? 1 : isotok__char_size(text, size);
-    return isotok__trie_walk(model->blob.trie, 0, text, *out_length);
-}
+/* The symbol with which merging begins at text[p..size): its slot or ISOTOK_NO_SLOT, its bytes in
+ * *out_length. A character, or a byte; `whole`: a byte-level model may take a character that no torn
+ * piece can reach (FORMAT.md, section 11). */
+uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint32_t p,
+                            uint32_t size, bool whole, uint32_t *out_length);
 
 /* Appends the token of a final symbol text[begin..end). */
 void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t begin, uint32_t end,
