@@ -91,6 +91,12 @@ const generated = {
         namespace: "generated",
       }),
     );
+    // Constants of their own for the scripts that are loaded late: what chunks share is exported
+    // by name, and takes more room than the numbers.
+    onResolve({ filter: /\/layout_gen\.js$/ }, ({ importer }) => {
+      if (!importer.includes("/src/foreign/")) return undefined;
+      return { path: join(web, "src/layout_gen.ts"), suffix: "?foreign" };
+    });
     onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: contents[path]() }));
   },
 };
