@@ -91,11 +91,11 @@ const generated = {
         namespace: "generated",
       }),
     );
-    // Constants of their own for the scripts that are loaded late: what chunks share is exported
-    // by name, and takes more room than the numbers.
+    // Constants of their own for what chunks share, and for scripts that are loaded late: what is
+    // shared is exported by name, and takes more room than the numbers.
     onResolve({ filter: /\/layout_gen\.js$/ }, ({ importer }) => {
-      if (!importer.includes("/src/foreign/")) return undefined;
-      return { path: join(web, "src/layout_gen.ts"), suffix: "?foreign" };
+      const owner = /\/src\/(errors|foreign)\b/.exec(importer)?.[1];
+      return owner && { path: join(web, "src/layout_gen.ts"), suffix: `?${owner}` };
     });
     onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: contents[path]() }));
   },
