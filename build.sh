@@ -67,6 +67,7 @@ verb_gen() {
     "$VENV_PYTHON" wasm/layout.py "$@"
     "$VENV_PYTHON" tools/operations.py "$@"
     "$VENV_PYTHON" tools/pretok_known.py "$@"
+    "$VENV_PYTHON" tools/normalizer_known.py "$@"
 }
 
 verb_build() {

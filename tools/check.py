@@ -93,6 +93,7 @@ def generated() -> Result:
         "wasm/layout.py",
         "tools/operations.py",
         "tools/pretok_known.py",
+        "tools/normalizer_known.py",
     )
     results = [python(script, "--check") for script in scripts]
     return Result(all(r.ok for r in results), "".join(r.text for r in results))

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "py_host"))
 
 from isotok.compile.pretok import properties, table  # noqa: E402
 from isotok.compile.pretok.chain import make_chain  # noqa: E402
-from isotok.compile.pretok.huggingface import cuts_of, read_pre_tokenizer  # noqa: E402
+from isotok.compile.pretok.huggingface import WHOLE, cuts_of, read_pre_tokenizer  # noqa: E402
 from isotok.compile.pretok.known import HUGGING_FACE, TIKTOKEN  # noqa: E402
 from isotok.compile.pretok.stages import Stage  # noqa: E402
 from isotok.compile.pretok.tiktoken import tiktoken_stage  # noqa: E402
@@ -26,7 +26,9 @@ OUTPUT = ROOT / "py_host/isotok/data/pretok_known.bin"
 
 def make() -> bytes:
     """Compile all; those that cut alike are one."""
-    found: dict[str, tuple[str, table.Key, tuple[Stage, ...]]] = {}
+    found: dict[str, tuple[str, table.Key, tuple[Stage, ...]]] = {
+        table.text_of([]): ("whole", [], (WHOLE,))
+    }
     for name, value in HUGGING_FACE.items():
         key = cuts_of(value)
         stages = read_pre_tokenizer(value).stages

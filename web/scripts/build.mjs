@@ -11,6 +11,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { build } from "esbuild";
 
 const web = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -58,7 +59,21 @@ function declarations() {
   copyFileSync(join(web, "src/version.d.ts"), join(dist, "version.d.ts"));
 }
 
-/** Scripts that hold the version and the modules. */
+/** Data of the Python package, deflated: what src/foreign/known.ts unpacks. */
+function knownTables() {
+  const file = (name) => readFileSync(join(web, "../py_host/isotok/data", `${name}.bin`));
+  const packed = (bytes) =>
+    JSON.stringify([bytes.length, deflateRawSync(bytes, { level: 9 }).toString("base64")]);
+  const normalizers = file("normalizer_known");
+  const head = 4 + normalizers.readUInt32LE(0);
+  const body = inflateRawSync(normalizers.subarray(head));
+  return (
+    `export const pretokenizers = ${packed(file("pretok_known"))};\n` +
+    `export const normalizers = ${packed(Buffer.concat([normalizers.subarray(0, head), body]))};\n`
+  );
+}
+
+/** Scripts that hold the version, the modules and the tables. */
 const generated = {
   name: "generated",
   setup({ onLoad, onResolve }) {
@@ -66,12 +81,22 @@ const generated = {
       "./version.js": () => `export const VERSION = ${JSON.stringify(version())};`,
       "./wasm_inline.js": () => base64("isotok.wasm"),
       "./build_wasm_inline.js": () => base64("isotok-build.wasm"),
+      "./known_tables.js": knownTables,
     };
     const base64 = (name) => `export default "${readModule(name).toString("base64")}";`;
-    onResolve({ filter: /\/(version|wasm_inline|build_wasm_inline)\.js$/ }, ({ path }) => ({
-      path: path.replace("../", "./"),
-      namespace: "generated",
-    }));
+    onResolve(
+      { filter: /\/(version|wasm_inline|build_wasm_inline|known_tables)\.js$/ },
+      ({ path }) => ({
+        path: path.replace("../", "./"),
+        namespace: "generated",
+      }),
+    );
+    // Constants of their own for what chunks share, and for scripts that are loaded late: what is
+    // shared is exported by name, and takes more room than the numbers.
+    onResolve({ filter: /\/layout_gen\.js$/ }, ({ importer }) => {
+      const owner = /\/src\/(errors|foreign)\b/.exec(importer)?.[1];
+      return owner && { path: join(web, "src/layout_gen.ts"), suffix: `?${owner}` };
+    });
     onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: contents[path]() }));
   },
 };

@@ -13,6 +13,24 @@ export interface EncodeOptions {
   readonly bos?: boolean;
   /** Put its EOS id at the end. */
   readonly eos?: boolean;
+  /**
+   * Whether texts of special tokens in the text become these tokens. By default what the
+   * library does that the model comes from: for a tokenizer.json they do, for others not.
+   */
+  readonly special?: "none" | "all";
+  /**
+   * Put the tokens around the text that the model has for that. By default those of a
+   * tokenizer.json are, as its library does.
+   */
+  readonly addSpecialTokens?: boolean;
+}
+
+export interface DecodeOptions {
+  /**
+   * Leave special tokens out. By default as the library that the model comes from does: those
+   * of a tokenizer.json are.
+   */
+  readonly skipSpecialTokens?: boolean;
 }
 
 export interface OffsetsOptions extends EncodeOptions {
@@ -28,7 +46,31 @@ const UNITS: Readonly<Record<Unit, number>> = {
 };
 
 export function flagsOf(options: EncodeOptions | undefined): number {
-  return (options?.bos ? abi.BOS : 0) | (options?.eos ? abi.EOS : 0);
+  if (options === undefined) return 0;
+  const { bos, eos, special, addSpecialTokens } = options;
+  return (
+    (bos ? abi.BOS : 0) |
+    (eos ? abi.EOS : 0) |
+    specialFlag(special) |
+    choice(addSpecialTokens, abi.TEMPLATE, abi.NO_TEMPLATE)
+  );
+}
+
+export function decodeFlagsOf(options: DecodeOptions | undefined): number {
+  return choice(options?.skipSpecialTokens, abi.SKIP_SPECIAL, abi.KEEP_SPECIAL);
+}
+
+/** Neither flag: as the model does by itself. */
+function choice(wanted: boolean | undefined, yes: number, no: number): number {
+  return wanted === undefined ? 0 : wanted ? yes : no;
+}
+
+function specialFlag(special: unknown): number {
+  if (special === undefined) return 0;
+  if (special === "all" || special === "none") {
+    return special === "all" ? abi.SPECIAL : abi.NO_SPECIAL;
+  }
+  throw argumentError(`special: ${String(special)} is unknown; use "none" or "all"`);
 }
 
 export function unitOf(unit: Unit = "utf16"): number {

@@ -13,11 +13,11 @@ import { Chunks, writeText } from "./text.js";
 
 export interface Decoder extends Disposable {}
 
-export function decode(model: ModelInstance, ids: Ids): string {
+export function decode(model: ModelInstance, ids: Ids, flags: number): string {
   const { at, machine, utf8 } = model;
   let text = "";
   try {
-    decodeAll(model, ids, 0, (count) => {
+    decodeAll(model, ids, flags, (count) => {
       text += machine.memory.readText(at.results, count, utf8, true);
     });
   } finally {
@@ -26,10 +26,14 @@ export function decode(model: ModelInstance, ids: Ids): string {
   return text;
 }
 
-export function decodeBytes(model: ModelInstance, ids: Ids): Uint8Array<ArrayBuffer> {
+export function decodeBytes(
+  model: ModelInstance,
+  ids: Ids,
+  flags: number,
+): Uint8Array<ArrayBuffer> {
   const { at, machine } = model;
   const bytes = new Chunks((length) => new Uint8Array(length));
-  decodeAll(model, ids, abi.RAW_BYTES, (count) => {
+  decodeAll(model, ids, flags | abi.RAW_BYTES, (count) => {
     bytes.push(machine.memory.copy(at.results, count));
   });
   return bytes.join();
@@ -157,6 +161,7 @@ export class Decoder {
 
   readonly #model: ModelInstance;
   readonly #registry: FinalizationRegistry<Session> | undefined;
+  readonly #flags: number;
   // Only pieces that are themselves cut inside a character (not those for single bytes,
   // which the core joins) ever make this hold something.
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -166,8 +171,13 @@ export class Decoder {
   #done = 0;
 
   /** @internal */
-  constructor(model: ModelInstance, registry: FinalizationRegistry<Session> | undefined) {
+  constructor(
+    model: ModelInstance,
+    registry: FinalizationRegistry<Session> | undefined,
+    flags: number,
+  ) {
     this.#model = model;
+    this.#flags = flags;
     this.#registry = registry;
     this.#session = model.openSession(true);
     registry?.register(this, this.#session, this);
@@ -203,7 +213,7 @@ export class Decoder {
     const model = this.#model;
     const session = this.#session;
     if (session === undefined) throw disposedError();
-    if (!this.#begun) begin(model, session, 0);
+    if (!this.#begun) begin(model, session, this.#flags);
     const before = this.#done;
     this.#begun = false; // stays so if the step fails
     this.#done = 0;

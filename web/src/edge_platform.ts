@@ -12,7 +12,7 @@ export function edgePlatform(module: WebAssembly.Module): Platform {
     buildWasm() {
       throw new TokenizerError(
         "SOURCE",
-        "model: a packed model or .model has to be compiled. Do that before (isotok compile), " +
+        "model: what is no blob has to be compiled. Do that before (isotok compile), " +
           'or import module from "isotok/isotok-build.wasm" and pass it as buildWasm',
       );
     },

@@ -1,6 +1,6 @@
 /** What every entry point exports besides `Tokenizer`. */
 
-export type { EncodeOptions, OffsetsOptions, Unit } from "./arguments.js";
+export type { DecodeOptions, EncodeOptions, OffsetsOptions, Unit } from "./arguments.js";
 export type { Decoder } from "./decode.js";
 export type { Batch } from "./encode.js";
 export type { Encoder } from "./encoder.js";

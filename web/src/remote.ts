@@ -4,6 +4,7 @@
 import {
   checkIds,
   checkTexts,
+  type DecodeOptions,
   type EncodeOptions,
   type OffsetsOptions,
   type Unit,
@@ -64,7 +65,11 @@ export class RemoteWorker {
       ...(wasm === undefined ? {} : { wasm: await sendable(wasm) }),
       ...(buildWasm === undefined ? {} : { buildWasm: await sendable(buildWasm) }),
     };
-    const loaded = await this.#channel.call<Loaded>(0, "load", await sendable(source), sent);
+    const found = await source;
+    const loaded = await this.#channel.call<Loaded>(0, "load", await sendable(found), {
+      ...nameOf(found), // bytes have none
+      ...sent,
+    });
     return new RemoteTokenizer(this.#channel, loaded);
   }
 
@@ -72,6 +77,12 @@ export class RemoteWorker {
   dispose(): void {
     this.#channel.close();
   }
+}
+
+/** The name that a response has. */
+function nameOf(source: ModelSource): { readonly name?: string } {
+  if (typeof Response === "undefined" || !(source instanceof Response)) return {};
+  return source.url === "" ? {} : { name: source.url };
 }
 
 /** A source in a form that can be sent. */
@@ -193,26 +204,29 @@ export class RemoteTokenizer {
     return this.#handle.call("safeBoundaries", normalized);
   }
 
-  async decode(ids: Ids | Iterable<number>): Promise<string> {
-    return this.#handle.call("decode", checkIds(ids));
+  async decode(ids: Ids | Iterable<number>, options?: DecodeOptions): Promise<string> {
+    return this.#handle.call("decode", checkIds(ids), options);
   }
 
-  async decodeBytes(ids: Ids | Iterable<number>): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#handle.call("decodeBytes", checkIds(ids));
+  async decodeBytes(
+    ids: Ids | Iterable<number>,
+    options?: DecodeOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#handle.call("decodeBytes", checkIds(ids), options);
   }
 
   async decodePieces(pieces: Iterable<Text>): Promise<string> {
     return this.#handle.call("decodePieces", checkTexts(pieces));
   }
 
-  async decoder(): Promise<RemoteDecoder> {
-    return new RemoteDecoder(this.#channel, await this.#handle.call<number>("decoder"));
+  async decoder(options?: DecodeOptions): Promise<RemoteDecoder> {
+    return new RemoteDecoder(this.#channel, await this.#handle.call<number>("decoder", options));
   }
 
-  decodeStream(): DecoderStream;
-  decodeStream(source: IdSource): AsyncGenerator<string>;
-  decodeStream(source?: IdSource): DecoderStream | AsyncGenerator<string> {
-    const open = () => this.decoder();
+  decodeStream(source?: undefined, options?: DecodeOptions): DecoderStream;
+  decodeStream(source: IdSource, options?: DecodeOptions): AsyncGenerator<string>;
+  decodeStream(source?: IdSource, options?: DecodeOptions): DecoderStream | AsyncGenerator<string> {
+    const open = () => this.decoder(options);
     return source === undefined ? transformStream(open) : iterate(open, source);
   }
 

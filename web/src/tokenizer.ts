@@ -6,6 +6,8 @@ import {
   checkLimit,
   checkText,
   checkTexts,
+  type DecodeOptions,
+  decodeFlagsOf,
   type EncodeOptions,
   flagsOf,
   type OffsetsOptions,
@@ -81,8 +83,9 @@ export class Tokenizer {
   /**
    * Opens a model.
    *
-   * @param source A blob, a packed model or a SentencePiece `.model`: its address (in Node a
-   * path too), a `Response`, a stream, a `Blob` or `File`, or its bytes.
+   * @param source A blob, a packed model, a SentencePiece `.model`, a tokenizer.json or a rank
+   * file of tiktoken: its address (in Node a path too), a `Response`, a stream, a `Blob` or
+   * `File`, or its bytes.
    */
   static async load(
     source: ModelSource | Promise<ModelSource>,
@@ -268,13 +271,13 @@ export class Tokenizer {
   // -- decode ---------------------------------------------------------------------
 
   /** Text of token ids; ill-formed runs of byte pieces become U+FFFD, one for each byte. */
-  decode(ids: Ids | Iterable<number>): string {
-    return decode(this.#model, checkIds(ids));
+  decode(ids: Ids | Iterable<number>, options?: DecodeOptions): string {
+    return decode(this.#model, checkIds(ids), decodeFlagsOf(options));
   }
 
   /** Bytes of token ids; byte pieces give their byte, well-formed or not. */
-  decodeBytes(ids: Ids | Iterable<number>): Uint8Array<ArrayBuffer> {
-    return decodeBytes(this.#model, checkIds(ids));
+  decodeBytes(ids: Ids | Iterable<number>, options?: DecodeOptions): Uint8Array<ArrayBuffer> {
+    return decodeBytes(this.#model, checkIds(ids), decodeFlagsOf(options));
   }
 
   /** Text of pieces given by their text; a text that is no piece is taken as it is. */
@@ -283,18 +286,18 @@ export class Tokenizer {
   }
 
   /** A decoder for ids as they come; dispose of it at the end. */
-  decoder(): Decoder {
-    return new Decoder(this.#model, this.#streams());
+  decoder(options?: DecodeOptions): Decoder {
+    return new Decoder(this.#model, this.#streams(), decodeFlagsOf(options));
   }
 
   /**
    * Decodes ids as they come, to pieces of text that never end inside a character: a
    * transform stream, or from a source an async iterator.
    */
-  decodeStream(): DecoderStream;
-  decodeStream(source: IdSource): AsyncGenerator<string>;
-  decodeStream(source?: IdSource): DecoderStream | AsyncGenerator<string> {
-    const open = () => this.decoder();
+  decodeStream(source?: undefined, options?: DecodeOptions): DecoderStream;
+  decodeStream(source: IdSource, options?: DecodeOptions): AsyncGenerator<string>;
+  decodeStream(source?: IdSource, options?: DecodeOptions): DecoderStream | AsyncGenerator<string> {
+    const open = () => this.decoder(options);
     return source === undefined ? transformStream(open) : iterate(open, source);
   }
 

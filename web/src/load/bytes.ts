@@ -7,7 +7,7 @@ import { isArrayBuffer, isUint8Array } from "../tags.js";
 /** A size that is announced is room made in advance, if it is not beyond belief. */
 const LARGEST_HINT = 2 ** 31;
 
-/** What a model can be loaded from: a blob, a packed model or a SentencePiece `.model`. */
+/** What the file of a model can be loaded from. */
 export type ModelSource =
   | string
   | URL

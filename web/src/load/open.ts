@@ -1,7 +1,7 @@
 /** From a source of any kind to an opened model. */
 
 import { HEADER_SIZE } from "../blob_gen.js";
-import { argumentError, TokenizerError } from "../errors.js";
+import { argumentError, reasonOf, TokenizerError } from "../errors.js";
 import type { Compat } from "../info.js";
 import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
@@ -9,15 +9,15 @@ import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
 import { VERSION } from "../version.js";
 import { build, checkCompat, type Form, isForm } from "./build.js";
-import { type Bytes, bytesOf, type ModelSource, PeekedBytes } from "./bytes.js";
+import { type Bytes, bytesOf, type ModelSource, PeekedBytes, sourceError } from "./bytes.js";
 import { BlobCache } from "./cache.js";
-import { kindOf } from "./kind.js";
+import { type Foreign, kindOf } from "./kind.js";
 import { moduleOf, type ReadWasm, type WasmSource } from "./module.js";
 
 export interface LoadOptions {
   /** `isotok.wasm`; by default the one that is beside the script. */
   readonly wasm?: WasmSource | Promise<WasmSource>;
-  /** `isotok-build.wasm`, loaded only for packed models and `.model` files. */
+  /** `isotok-build.wasm`, loaded only for what is no blob. */
   readonly buildWasm?: WasmSource | Promise<WasmSource>;
   /**
    * How much of a blob to check: everything that memory and time depend on ("safe"), also
@@ -26,8 +26,8 @@ export interface LoadOptions {
    */
   readonly verify?: "safe" | "full" | "trusted";
   /**
-   * Keep what is built from a packed model or `.model` in the Cache API, under a name of
-   * yours or ours (true). It is found by the contents of the file, and verified when opened.
+   * Keep what is built from anything but a blob in the Cache API, under a name of yours or
+   * ours (true). It is found by the contents of the file, and verified when opened.
    */
   readonly cache?: boolean | string;
   /**
@@ -40,6 +40,8 @@ export interface LoadOptions {
    * and a packed model are what they were compiled as; it is an error if that is not this.
    */
   readonly compat?: Compat;
+  /** Name of the file, if the source has none: of a rank file, which encoding it is. */
+  readonly name?: string;
 }
 
 export interface CompileOptions {
@@ -51,6 +53,8 @@ export interface CompileOptions {
   readonly form?: Form;
   /** Give the ids and texts of sentencepiece up to 0.2.1; see {@link LoadOptions}. */
   readonly compat?: Compat;
+  /** Name of the file; see {@link LoadOptions}. */
+  readonly name?: string;
 }
 
 /** What differs between environments. */
@@ -151,19 +155,39 @@ async function openForeign(
 ): Promise<ModelInstance> {
   const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   if (!options.cache) {
-    const built = await build(await module(), bytes, "blob", options.compat);
+    const source = await readable(bytes, options.name);
+    const built = await build(await module(), source, "blob", options.compat);
     return adopt(machine, built.memory, built.at, built.size, opening);
   }
   const source = await bytes.all();
-  const version = options.compat === undefined ? VERSION : `${VERSION}, ${options.compat}`;
+  const about = [options.compat, kindOf(bytes.head) === "ranks" && (options.name ?? bytes.name)];
+  const version = [VERSION, ...about.filter(Boolean).map(String).map(encodeURIComponent)].join();
   const cache = await BlobCache.open(options.cache, source, version);
   const stored = await openStored(platform, machine.module, cache, opening);
   if (stored !== undefined) return stored;
   const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
-  const built = await build(await module(), again, "blob", options.compat);
+  const readableAgain = await readable(again, options.name);
+  const built = await build(await module(), readableAgain, "blob", options.compat);
   const model = adopt(machine, built.memory, built.at, built.size, opening);
   await cache?.put(built.memory.copy(built.at, built.size));
   return model;
+}
+
+/** What the compiler reads: the bytes, or what a script makes of them. */
+async function readable(bytes: PeekedBytes, name: string = bytes.name): Promise<PeekedBytes> {
+  const kind = kindOf(bytes.head);
+  if (kind !== "json" && kind !== "ranks") return bytes;
+  const fields = await readForeign(kind, await bytes.all(), name);
+  const { length } = fields;
+  return PeekedBytes.peek({ name, size: length, chunks: [fields].values() }, HEADER_SIZE);
+}
+
+/** The scripts and tables for that are loaded when they are needed. */
+async function readForeign(kind: Foreign, data: Uint8Array, name: string) {
+  const reader = await import("../foreign/read.js").catch((error) => {
+    throw sourceError("isotok", `its reader of such files cannot be loaded (${reasonOf(error)})`);
+  });
+  return reader.readForeign(kind, data, name);
 }
 
 function adopt(
@@ -215,6 +239,7 @@ export async function compileModel(
   const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   module.catch(() => {});
   const bytes = await peek(platform, source);
-  const { memory, at, size } = await build(await module, bytes, form, compat);
+  const readableBytes = await readable(bytes, options.name);
+  const { memory, at, size } = await build(await module, readableBytes, form, compat);
   return memory.copy(at, size);
 }

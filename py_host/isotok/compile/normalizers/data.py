@@ -35,6 +35,11 @@ def _data() -> _Data:
     return data
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of the engine that the data is of."""
+    return _data()["versions"]
+
+
 def _points(spelled: str) -> CodePoints:
     return CodePoints(tuple(accumulate(int(step, 16) for step in spelled.split())))
 

@@ -16,6 +16,8 @@ from isotok.compile.pretok.stages import BehaviorName, Stage, behavior_of
 PrefixPlace = Literal["none", "segments", "start", "pieces"]
 
 GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+WHOLE: Final = Stage(Repeat(Chars(ALL), 1, None, "greedy", 0), behavior_of("Isolated"), "")
+"""All of a text is one piece."""
 _BEHAVIORS: Final[tuple[BehaviorName, ...]] = (
     "Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous",
 )  # fmt: skip

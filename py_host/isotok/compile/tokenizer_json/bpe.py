@@ -17,9 +17,9 @@ from isotok.compile._fields import (
 )
 from isotok.compile.pretok.arrays import make_arrays
 from isotok.compile.pretok.chain import make_chain
-from isotok.compile.pretok.code_points import ALL, CodePoints
-from isotok.compile.pretok.nodes import Chars, Concat, Repeat
-from isotok.compile.pretok.stages import Stage, behavior_of
+from isotok.compile.pretok.code_points import CodePoints
+from isotok.compile.pretok.huggingface import WHOLE
+from isotok.compile.pretok.nodes import Chars, Concat
 from isotok.compile.tokenizer_json.bytes_of_letters import bytes_of, is_spelled
 from isotok.compile.tokenizer_json.checked import maybe, optional
 from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
@@ -162,8 +162,7 @@ def _need_bytes(pieces: Pieces) -> None:
 
 
 def _one_pretoken() -> tuple[bytes, bytes, bytes]:
-    every = Stage(Repeat(Chars(ALL), 1, None, "greedy", 0), behavior_of("Isolated"), "")
-    return make_arrays(make_chain((every,))).to_bytes()
+    return make_arrays(make_chain((WHOLE,))).to_bytes()
 
 
 # ---- Characters -----------------------------------------------------------------------

@@ -1,0 +1,165 @@
+/** Rank files of tiktoken as fields. */
+
+import { TokenizerError } from "../errors.js";
+import * as abi from "../layout_gen.js";
+import { byteFields } from "./bpe.js";
+import { MOST_IDS } from "./document.js";
+import { refused, shorten } from "./errors.js";
+import { type Field, Pieces, toUtf8 } from "./fields.js";
+import type { Known } from "./known.js";
+import type { PretokArrays } from "./known_pretok.js";
+import { arraysFields } from "./pipeline.js";
+
+interface Encoding {
+  /** The one whose pattern it has. */
+  readonly pattern: string;
+  readonly special: Readonly<Record<string, number>>;
+}
+
+const END = "<|endoftext|>";
+const FIM = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"] as const;
+
+function numbered(first: number, names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name, i) => [name, first + i]));
+}
+
+const HARMONY: Readonly<Record<string, number>> = {
+  "<|startoftext|>": 199998,
+  [END]: 199999,
+  "<|reserved_200000|>": 200000,
+  "<|reserved_200001|>": 200001,
+  "<|return|>": 200002,
+  "<|constrain|>": 200003,
+  "<|reserved_200004|>": 200004,
+  "<|channel|>": 200005,
+  "<|start|>": 200006,
+  "<|end|>": 200007,
+  "<|message|>": 200008,
+  "<|reserved_200009|>": 200009,
+  "<|reserved_200010|>": 200010,
+  "<|reserved_200011|>": 200011,
+  "<|call|>": 200012,
+  "<|endofprompt|>": 200018,
+};
+const RESERVED = Array.from({ length: 201088 - 200013 }, (_, i) => `<|reserved_${200013 + i}|>`);
+
+/** Special tokens by name of an encoding, as tiktoken defines them. */
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  gpt2: { pattern: "r50k_base", special: { [END]: 50256 } },
+  r50k_base: { pattern: "r50k_base", special: { [END]: 50256 } },
+  p50k_base: { pattern: "r50k_base", special: { [END]: 50256 } },
+  p50k_edit: { pattern: "r50k_base", special: { [END]: 50256, ...numbered(50281, FIM) } },
+  cl100k_base: {
+    pattern: "cl100k_base",
+    special: { [END]: 100257, ...numbered(100258, FIM), "<|endofprompt|>": 100276 },
+  },
+  o200k_base: { pattern: "o200k_base", special: { [END]: 199999, "<|endofprompt|>": 200018 } },
+  o200k_harmony: { pattern: "o200k_base", special: { ...HARMONY, ...numbered(200013, RESERVED) } },
+};
+
+/** Fields of a rank file, which holds no pattern: its name says which encoding it is. */
+export function rankFileFields(data: Uint8Array, name: string, known: Known): Field[] {
+  const encoding = nameOf(name);
+  const found = Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
+  const arrays = found && known.encoding(found.pattern);
+  if (found === undefined || arrays === undefined) {
+    throw refused(
+      `rank file: it holds no pattern, and ${shorten(encoding)} is no encoding whose pattern is ` +
+        `known (${Object.keys(ENCODINGS).join(", ")}); give one of these as the option name, or ` +
+        "rename the file to NAME.tiktoken",
+    );
+  }
+  return tiktokenFields(readRanks(data), arrays, new Map(Object.entries(found.special)));
+}
+
+/** Of a path or an address, what stands between the last slash and `.tiktoken`. */
+function nameOf(name: string): string {
+  const [path = ""] = name.split(/[?#]/);
+  return path
+    .slice(1 + Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")))
+    .replace(/\.tiktoken$/, "");
+}
+
+/** Bytes as a key: one character each. */
+export function keyOf(bytes: Uint8Array): string {
+  let key = "";
+  for (const byte of bytes) key += String.fromCharCode(byte);
+  return key;
+}
+
+/** Bytes of base64; undefined if it is none. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
+    return undefined;
+  }
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+/** Reads lines of a token in base64, a space, its rank. */
+function readRanks(data: Uint8Array): Map<string, number> {
+  const ranks = new Map<string, number>();
+  const lines = new TextDecoder("latin1").decode(data).split("\n");
+  for (const [i, line] of lines.entries()) {
+    const parts = line.trim().split(/\s+/);
+    if (parts[0] === "" && parts.length === 1) continue;
+    const token = parts.length === 2 ? fromBase64(parts[0] as string) : undefined;
+    if (token === undefined || !/^\d+$/.test(parts[1] as string)) {
+      throw new TokenizerError(
+        "E_CORRUPT",
+        `rank file, line ${i + 1}: ${shorten(line.slice(0, 60))} is not a token in base64, a ` +
+          "space and its rank; get the file again",
+        { status: abi.E_CORRUPT, what: abi.WHAT_PROTOBUF, index: i + 1 },
+      );
+    }
+    ranks.set(keyOf(token), Number(parts[1]));
+  }
+  return ranks;
+}
+
+/** Fields that give the ids of tiktoken: ranks by `keyOf`. */
+export function tiktokenFields(
+  ranks: ReadonlyMap<string, number>,
+  arrays: PretokArrays,
+  special: ReadonlyMap<string, number>,
+): Field[] {
+  let size = 0;
+  for (const ids of [ranks.values(), special.values()]) {
+    for (const id of ids) size = Math.max(size, id + 1);
+  }
+  if (size === 0 || size >= MOST_IDS) {
+    const most = MOST_IDS.toLocaleString("en");
+    throw rankError(`ranks and special tokens: ids must be below ${most}`);
+  }
+  const pieces = new Pieces(size);
+  for (const [key, rank] of ranks) {
+    put(
+      pieces,
+      rank,
+      Uint8Array.from(key, (one) => one.charCodeAt(0)),
+      abi.NORMAL,
+    );
+  }
+  for (const [text, id] of special) put(pieces, id, toUtf8(text), abi.CONTROL);
+  return byteFields(pieces, arraysFields(arrays), {
+    parity: abi.PARITY_TIKTOKEN,
+    whole: true,
+    scores: Float32Array.from({ length: size }, (_, id) => -id),
+  });
+}
+
+function put(pieces: Pieces, id: number, text: Uint8Array, kind: number): void {
+  if (text.length === 0) throw rankError(`token ${id} is empty`);
+  if ((pieces.texts[id] as Uint8Array).length > 0) {
+    const shown = shorten(new TextDecoder().decode(text.subarray(0, 60)));
+    throw rankError(`token ${shown} has id ${id}, which is another's`);
+  }
+  pieces.texts[id] = text;
+  pieces.types[id] = kind;
+}
+
+function rankError(what: string): TokenizerError {
+  return new TokenizerError("E_CORRUPT", `${what}; get the file again`, {
+    status: abi.E_CORRUPT,
+    what: abi.WHAT_PROTOBUF,
+  });
+}

@@ -1,0 +1,53 @@
+/** `tokenizer.json` of Hugging Face, and `tekken.json`, as fields. */
+
+import { addedFields } from "./added.js";
+import { templateFields } from "./around.js";
+import { isObject, type Json } from "./checked.js";
+import { decoderFields } from "./decoder.js";
+import { readDocument } from "./document.js";
+import { broken } from "./errors.js";
+import type { Field } from "./fields.js";
+import { knownTables } from "./known.js";
+import { readerOf } from "./models.js";
+import { readPipeline } from "./pipeline.js";
+import { isTekken, tekkenFields } from "./tekken.js";
+
+const MOST_BYTES = 1 << 28;
+
+/** Fields that give the ids of tokenizers, or a refusal that says of what. */
+export function tokenizerJsonFields(data: Uint8Array): Field[] {
+  const file = parse(data);
+  const known = knownTables();
+  if (isTekken(file)) return tekkenFields(file, known);
+  const document = readDocument(file);
+  const read = readerOf(document.model);
+  const pipeline = readPipeline(document, known);
+  const { fields, added, unkToken } = read(document, pipeline);
+  const unkSpecial = added.some(({ special, content }) => special && content === unkToken);
+  return [
+    ...fields,
+    ...pipeline.fields,
+    ...addedFields(added, pipeline.fields.length > 0, known),
+    ...templateFields(document.postProcessor),
+    ...decoderFields(document.decoder, pipeline.byteLevel, unkSpecial),
+  ];
+}
+
+function parse(data: Uint8Array): Json {
+  if (data.length > MOST_BYTES) throw broken("", `more than ${MOST_BYTES} bytes`);
+  let text: string;
+  let file: unknown;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    throw broken("", "text that is not UTF-8");
+  }
+  try {
+    file = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw broken("", "JSON that is nested too deep");
+    throw broken("", `not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(file)) throw broken("", "{ expected");
+  return file;
+}
