@@ -46,6 +46,12 @@ static inline ISOTOK_SMALL uint32_t isotok__scalar(const uint8_t *text, size_t s
     return need;
 }
 
+/* Whether text[0..size) begins with U+2581. */
+static inline ISOTOK_COLD bool isotok__is_symbol(const uint8_t *text, size_t size)
+{
+    return size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
+}
+
 /* Bytes of a code point in UTF-8. */
 ISOTOK_INLINE uint32_t isotok__scalar_size(uint32_t point)
 {
@@ -55,26 +61,15 @@ ISOTOK_INLINE uint32_t isotok__scalar_size(uint32_t point)
 /* Writes them; how many. */
 static inline uint32_t isotok__put_scalar(uint32_t point, uint8_t out[4])
 {
-    if (point < 0x80) {
-        out[0] = (uint8_t)point;
-        return 1;
+    const uint32_t size = isotok__scalar_size(point);
+    uint32_t i, lead = 0;
+    for (i = size - 1; i > 0; i--) {
+        out[i] = (uint8_t)(0x80 | (point & 63));
+        point >>= 6;
+        lead = 0xF0u << (4 - size);
     }
-    if (point < 0x800) {
-        out[0] = (uint8_t)(0xC0 | point >> 6);
-        out[1] = (uint8_t)(0x80 | (point & 63));
-        return 2;
-    }
-    if (point < 0x10000) {
-        out[0] = (uint8_t)(0xE0 | point >> 12);
-        out[1] = (uint8_t)(0x80 | (point >> 6 & 63));
-        out[2] = (uint8_t)(0x80 | (point & 63));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xF0 | point >> 18);
-    out[1] = (uint8_t)(0x80 | (point >> 12 & 63));
-    out[2] = (uint8_t)(0x80 | (point >> 6 & 63));
-    out[3] = (uint8_t)(0x80 | (point & 63));
-    return 4;
+    out[0] = (uint8_t)(lead | point);
+    return size;
 }
 
 #endif
