@@ -17,18 +17,26 @@
 
 /* ---- The lattice ------------------------------------------------------------------- */
 
-/* Number of edges; with `first`, how many end at e is added to first[e + 1]. */
-static uint64_t count_edges(const isotok_model *model, const uint8_t *text, uint32_t size,
-                            uint32_t *first)
+/* Number of edges. Where there are no nodes yet, how many end at e is added to next[e + 1], if
+ * that is not NULL; else they become nodes, those that end at e from next[e] on. */
+static uint64_t walk_edges(const struct isotok__paths *s, uint32_t *next)
 {
     uint64_t total = 0;
     uint32_t p;
-    for (p = 0; p < size; p += isotok__char_size(text + p, size - p)) {
+    for (p = 0; p < s->size; p += isotok__char_size(s->text + p, s->size - p)) {
         struct isotok__edges edges;
         struct isotok__edge edge;
-        isotok__edges_begin(&edges, model, text, size, p);
-        for (; isotok__edges_next(&edges, &edge); total++)
-            if (first != NULL) first[edge.end + 1]++;
+        isotok__edges_begin(&edges, s->model, s->text, s->size, p);
+        for (; isotok__edges_next(&edges, &edge); total++) {
+            if (s->nodes != NULL) {
+                struct isotok__node *node = &s->nodes[next[edge.end]++];
+                node->begin = p;
+                node->slot = edge.slot;
+                node->score = edge.weight;
+            } else if (next != NULL) {
+                next[edge.end + 1]++;
+            }
+        }
     }
     return total;
 }
@@ -37,17 +45,7 @@ static void fill_nodes(struct isotok__paths *s)
 {
     uint32_t *next = s->first, p;
     for (p = 0; p <= s->size; p++) next[p + 1] += next[p];
-    for (p = 0; p < s->size; p += isotok__char_size(s->text + p, s->size - p)) {
-        struct isotok__edges edges;
-        struct isotok__edge edge;
-        isotok__edges_begin(&edges, s->model, s->text, s->size, p);
-        while (isotok__edges_next(&edges, &edge)) {
-            struct isotok__node *node = &s->nodes[next[edge.end]++];
-            node->begin = p;
-            node->slot = edge.slot;
-            node->score = edge.weight;
-        }
-    }
+    walk_edges(s, next);
     /* next[e] has moved to where those of e + 1 begin */
     memmove(next + 1, next, ((size_t)s->size + 1) * sizeof *next);
     next[0] = 0;
@@ -222,7 +220,7 @@ bool isotok__paths_begin(struct isotok__paths *s, const isotok_model *model, con
     s->size = size;
     s->keep = n * 10 < LEAST_AGENDA ? n * 10 : LEAST_AGENDA;
     if (first != NULL) memset(first, 0, (size_t)first_size);
-    edges = count_edges(model, text, size, first);
+    edges = walk_edges(s, first);
     fixed = fixed_size(model, size, edges);
     *out_need = fixed + (uint64_t)least * EACH;
     if (edges >= NODE_BEGIN) *out_need = UINT64_MAX;
@@ -318,9 +316,6 @@ void isotok__paths_tokens(const struct isotok__paths *s, uint32_t path,
         uint32_t length;
         h = s->hypotheses[h].next;
         length = begin_of(s, s->hypotheses[h].node) - node->begin;
-        tokens->slots[tokens->count] =
-            tokens->lengths != NULL ? node->slot : node->slot << 8 | length;
-        if (tokens->lengths != NULL) tokens->lengths[tokens->count] = length;
-        tokens->count++;
+        isotok__push_token(tokens, node->slot, length);
     }
 }

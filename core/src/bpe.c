@@ -30,12 +30,10 @@ struct chunk {
     uint32_t position[SHORT_SYMBOLS + 2]; /* of the symbols; then the end */
 };
 
-static void rank_pair(struct chunk *c, uint32_t i)
+ISOTOK_INLINE void rank_pair(struct chunk *c, uint32_t i)
 {
-    uint32_t merged = 0;
-    c->rank[i] = isotok__bpe_rank(c->model, c->text, c->node[i], c->position[i], c->node[i + 1],
-                                  c->position[i + 1], c->position[i + 2], &merged);
-    c->merged[i] = merged;
+    c->rank[i] =
+        isotok__bpe_rank(c->model, c->text, &c->node[i], &c->position[i], &c->merged[i]);
 }
 
 static void remove_symbol(struct chunk *c, uint32_t i)
@@ -64,8 +62,7 @@ static void merge_short(struct chunk *c)
         c->rank[best] = c->rank[best + 1];
         c->merged[best] = c->merged[best + 1];
         remove_symbol(c, best + 1);
-        if (best > 0) rank_pair(c, best - 1);
-        if (best + 1 < c->count) rank_pair(c, best);
+        for (i = best - (best > 0); i <= best && i + 1 < c->count; i++) rank_pair(c, i);
     }
 }
 
@@ -197,15 +194,15 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
 void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
-    if (size <= model->blob.max_piece_bytes && work->dropout.alpha == 0.0) {
-        const uint32_t slot = isotok__trie_walk(model->blob.trie, 0, text, size);
-        if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT)) {
-            isotok__push_token(tokens, slot, size);
-            return;
-        }
-    }
-    if (work->dropout.alpha == 0.0)
-        segment_plain(model, text, size, work, tokens);
-    else
+    uint32_t slot = ISOTOK_NO_SLOT;
+    if (work->dropout.alpha != 0.0) {
         isotok__bpe_long(model, text, size, false, work, tokens);
+        return;
+    }
+    if (size <= model->blob.max_piece_bytes)
+        slot = isotok__trie_walk(model->blob.trie, 0, text, size);
+    if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT))
+        isotok__push_token(tokens, slot, size);
+    else
+        segment_plain(model, text, size, work, tokens);
 }

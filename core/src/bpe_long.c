@@ -124,8 +124,11 @@ static uint32_t pair_rank(const struct merger *m, uint32_t left, uint32_t *out_m
     const struct isotok__symbol *symbols = m->w->symbols;
     uint32_t right = left + symbols[left].size;
     if (symbols[left].node == ISOTOK__GONE || right >= m->size) return ISOTOK__NO_RANK;
-    return isotok__bpe_rank(m->model, m->text, symbols[left].node, left, symbols[right].node, right,
-                            right + symbols[right].size, out_merged);
+    {
+        const uint32_t node[2] = {symbols[left].node, symbols[right].node};
+        const uint32_t position[3] = {left, right, right + symbols[right].size};
+        return isotok__bpe_rank(m->model, m->text, node, position, out_merged);
+    }
 }
 
 /* Whether the pair at `left` is dropped. Symbols only grow, so a pair arises at most once: one

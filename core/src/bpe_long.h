@@ -11,8 +11,8 @@
 #define ISOTOK__FROZEN 0xFF000000u /* node of a user-defined symbol: never merged */
 #define ISOTOK__GONE 0xFF000001u   /* node where a symbol began that is part of another now */
 
-/* Rank of merging the symbols at [a, b) and [b, end), or ISOTOK__NO_RANK; the slot of the
- * result in *out_merged. Pieces longer than max_piece_bytes do not exist, whatever the
+/* Rank of merging two symbols, which begin at position[0] and position[1] and end at
+ * position[2], or ISOTOK__NO_RANK; the slot of the result in *out_merged. Pieces longer than max_piece_bytes do not exist, whatever the
  * trie says: that bounds the walk.
  *
  * A list of merges gives ranks to pairs of pieces. Texts of pieces are unique, and the parts of
@@ -21,25 +21,26 @@
  * still has its rank: as a rank belongs to one pair, that is to say unless it is still the same
  * pair (a symbol only grows, so what is merged at one place only gets longer, and a pair that
  * was left behind never comes back). */
-ISOTOK_INLINE uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t *text,
-                                        uint32_t node_a, uint32_t a, uint32_t node_b, uint32_t b,
-                                        uint32_t end, uint32_t *out_merged)
+static inline ISOTOK_COLD uint32_t isotok__bpe_rank(const isotok_model *model, const uint8_t *text,
+                                                    const uint32_t *node, const uint32_t *position,
+                                                    uint32_t *out_merged)
 {
     const struct isotok__trie_node *trie = model->blob.trie;
-    const uint32_t *splits = model->blob.merge_splits, left = b - a;
-    uint32_t slot = node_a, value;
-    if (node_a == ISOTOK_NO_SLOT || node_a >= ISOTOK__FROZEN || node_b == ISOTOK__FROZEN ||
-        end - a > model->blob.max_piece_bytes)
+    const uint32_t *splits = model->blob.merge_splits;
+    const uint32_t begin = position[0], end = position[2];
+    uint32_t slot = node[0], value, p;
+    if (slot == ISOTOK_NO_SLOT || slot >= ISOTOK__FROZEN || node[1] == ISOTOK__FROZEN ||
+        end - begin > model->blob.max_piece_bytes)
         return ISOTOK__NO_RANK;
-    for (; b < end; b++) {
-        slot = isotok__trie_step(trie, slot, text[b]);
+    for (p = position[1]; p < end; p++) {
+        slot = isotok__trie_step(trie, slot, text[p]);
         if (slot == ISOTOK_NO_SLOT) return ISOTOK__NO_RANK;
     }
     value = trie[slot].value;
     *out_merged = slot;
     if (value == ISOTOK_VALUE_NONE) return ISOTOK__NO_RANK;
     value &= ~ISOTOK__NOT_DIRECT;
-    return splits != NULL ? isotok__split_rank(splits, value, left) : value;
+    return splits != NULL ? isotok__split_rank(splits, value, position[1] - begin) : value;
 }
 
 /* The symbol with which merging begins at text[p..size): its slot or ISOTOK_NO_SLOT, its bytes in

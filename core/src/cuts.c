@@ -16,24 +16,23 @@ uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32
                           uint32_t searched)
 {
     const struct isotok__blob *b = &model->blob;
-    uint32_t end = size, begin, right;
+    uint32_t end, p = size, right = 0;
     if (size == 0 || model->whole_text) return 0;
     if (b->algorithm == ISOTOK_WORD) { /* words begin at U+2581 and nowhere else */
         for (end = size; end > searched; end--)
             if (model->space_size == 1
                     ? text[end - 1] == 0x20
-                    : end + 2 <= size && memcmp(text + end - 1, "\xE2\x96\x81", 3) == 0)
+                    : isotok__is_symbol(text + end - 1, size - end + 1))
                 return end - 1;
         return 0;
     }
-    begin = last_character(text, end);
-    right = isotok__char_key(text + begin, end - begin);
-    while (begin > 0 && begin >= searched) {
-        uint32_t left_begin = last_character(text, begin);
-        uint32_t left = isotok__char_key(text + left_begin, begin - left_begin);
-        if (!isotok__pair_occurs(b->pair_set, model->pair_shift, left, right)) return begin;
-        begin = left_begin;
+    do {
+        const uint32_t begin = last_character(text, p);
+        const uint32_t left = isotok__char_key(text + begin, p - begin);
+        if (p != size && !isotok__pair_occurs(b->pair_set, model->pair_shift, left, right))
+            return p;
         right = left;
-    }
+        p = begin;
+    } while (p > 0 && p >= searched);
     return 0;
 }

@@ -59,8 +59,8 @@ static bool deliver(isotok_session *s, struct sink *sink)
     d->pending_count = d->pending_position = 0;
     while (d->piece_position < d->piece_size) {
         const uint8_t *p = (d->piece != NULL ? d->piece : s->window.text) + d->piece_position;
-        bool symbol = !d->piece_verbatim && d->piece_size - d->piece_position >= 3 &&
-                      p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;
+        const bool symbol = p[0] == 0xE2 && !d->piece_verbatim &&
+                            isotok__is_symbol(p, d->piece_size - d->piece_position);
         if (sink->capacity - sink->count < (d->piece_broken ? 3u : 1u)) return false;
         if (d->piece_broken) {
             memcpy(sink->out + sink->count, replacement, 3);
@@ -96,9 +96,8 @@ static bool may_continue(const struct isotok__decoder *d)
     uint32_t point, second;
     memcpy(probe, d->bytes, d->bytes_count);
     if (d->bytes_count >= isotok__lead_size(probe[0])) return false;
-    if (d->bytes_count > 1) return isotok__scalar(probe, 4, &point) != 0;
     for (second = 0x80; second < 0xC0; second += 0x10) { /* E0, ED, F0, F4 restrict it */
-        probe[1] = (uint8_t)second;
+        if (d->bytes_count == 1) probe[1] = (uint8_t)second;
         if (isotok__scalar(probe, 4, &point) != 0) return true;
     }
     return false;
@@ -178,10 +177,19 @@ static void take_plain(const isotok_session *s, struct isotok__decoder *d, const
     d->at_start = 0;
 }
 
+/* A token given from outside. */
+struct token {
+    uint32_t type, size;
+    const uint8_t *text;
+    bool verbatim;
+};
+
 /* The decoded form of a piece that is not a BYTE. */
-static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint32_t type,
-                       const uint8_t *text, uint32_t size, bool verbatim)
+static void take_piece(const isotok_session *s, struct isotok__decoder *d,
+                       const struct token *token, uint32_t type)
 {
+    const uint8_t *text = token->text;
+    const uint32_t size = token->size;
     const struct isotok__blob *b = &s->model->blob;
     uint32_t strip = ISOTOK_NORM_DUMMY_PREFIX | ISOTOK_NORM_REMOVE_EXTRA;
     bool stripped_once = false;
@@ -196,12 +204,12 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
     d->piece = text;
     d->piece_size = size;
     d->piece_verbatim = type == ISOTOK_UNKNOWN || s->model->byte_level;
-    if (type == ISOTOK_UNKNOWN && !verbatim) {
+    if (type == ISOTOK_UNKNOWN && !token->verbatim) {
         d->piece = b->unk_surface;
         d->piece_size = b->unk_surface_count;
     }
-    if (d->at_start && (s->model->decoder_flags & strip) && size >= 3 && text[0] == 0xE2 &&
-        text[1] == 0x96 && text[2] == 0x81 && !(d->piece_verbatim && s->model->is_0_2_1)) {
+    if (d->at_start && (s->model->decoder_flags & strip) && isotok__is_symbol(text, size) &&
+        !(d->piece_verbatim && s->model->is_0_2_1)) {
         if (type != ISOTOK_UNKNOWN) {
             d->piece += 3;
             d->piece_size -= 3;
@@ -214,38 +222,32 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d, uint3
 
 static uint8_t byte_of(const uint8_t *text)
 {
-    return (uint8_t)((text[3] <= '9' ? text[3] - '0' : text[3] - 'A' + 10) << 4 |
-                     (text[4] <= '9' ? text[4] - '0' : text[4] - 'A' + 10));
+    /* the low four bits of '0' … '9' are the digit, those of 'A' … 'F' 9 less */
+    return (uint8_t)(((text[3] & 15) + (text[3] >> 6) * 9) << 4 |
+                     ((text[4] & 15) + (text[4] >> 6) * 9));
 }
 
 /* Takes one token; false if what came before must be delivered first. */
-static bool take_token(isotok_session *s, struct isotok__decoder *d, uint32_t type,
-                       const uint8_t *text, uint32_t size, bool verbatim)
+static bool take_token(isotok_session *s, struct isotok__decoder *d, const struct token *token)
 {
     const uint32_t pieces = s->model->decoder_pieces;
+    uint32_t type = token->type;
     if (type == ISOTOK_UNKNOWN && (pieces & ISOTOK__DECODE_UNK_SPECIAL)) type = ISOTOK_CONTROL;
     if (type == ISOTOK_CONTROL && pieces != 0 && (d->flags & ISOTOK_SKIP_SPECIAL)) return true;
     if (type == ISOTOK_BYTE && (pieces & ISOTOK__DECODE_RUNS)) {
-        s->window.text[s->window.size++] = byte_of(text);
+        s->window.text[s->window.size++] = byte_of(token->text);
         d->at_start = 0;
         return true;
     }
     if (type == ISOTOK_BYTE && pieces == 0) {
         if (settle_bytes(d, false)) return false;
-        d->bytes[d->bytes_count++] = byte_of(text);
+        d->bytes[d->bytes_count++] = byte_of(token->text);
         return true;
     }
     if (settle_bytes(d, true) || settle_run(s, d)) return false;
-    take_piece(s, d, type, text, size, verbatim);
+    take_piece(s, d, token, type);
     return true;
 }
-
-/* A token given from outside. */
-struct token {
-    uint32_t type, size;
-    const uint8_t *text;
-    bool verbatim;
-};
 
 /* Takes tokens of the source until it is used up or the sink is full. */
 typedef bool next_token(const isotok_session *s, const void *source, size_t index,
@@ -377,7 +379,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         if ((s->model->decoder_pieces & ISOTOK__DECODE_RUNS) &&
             s->window.size == s->window.capacity)
             return isotok__need_scratch(s, error);
-        if (take_token(s, d, token.type, token.text, token.size, token.verbatim)) ++*consumed;
+        if (take_token(s, d, &token)) ++*consumed;
     }
 }
 

@@ -9,6 +9,8 @@ struct span {
     uint64_t begin, end, norm_begin, norm_end;
 };
 
+static const struct span none = {0, 0, 0, 0};
+
 static isotok_status put_id(struct isotok_session *s, isotok_output *o, uint32_t id,
                             const struct span *span)
 {
@@ -100,52 +102,29 @@ static void extend_unknown(struct isotok_session *s, const struct span *span)
     e->unknown_norm_end = span->norm_end;
 }
 
-/* Byte `index` of the canonical form of internal text[0..size); false past the end. */
-static bool canonical_byte(const isotok_model *model, const uint8_t *text, uint32_t size,
-                           uint32_t index, uint8_t *out)
-{
-    uint32_t i;
-    for (i = 0; i < size; i++) {
-        uint32_t width = model->space_size == 1 && text[i] == 0x20 ? 3 : 1;
-        if (index < width) {
-            *out = width == 3 ? space_symbol[index] : text[i];
-            return true;
-        }
-        index -= width;
-    }
-    return false;
-}
-
 /* One byte piece for each canonical byte; all but the last have an empty span, except with
- * tokenizers, where each has all of it. Unknowns
- * are single characters, except words of the WORD model, whose bytes are walked in step. */
+ * tokenizers, where each has all of it. Those before e->byte were emitted already. */
 static isotok_status emit_bytes(struct isotok_session *s, isotok_output *o, uint32_t position,
                                 uint32_t size, const struct span *span)
 {
     struct isotok__emitter *e = &s->emitter;
-    const uint8_t *text = s->window.text + position;
-    uint64_t total = canonical_size(s->model, text, size);
-    uint32_t inner = 0, skipped = 0; /* internal byte, and canonical bytes before it */
-    uint8_t byte = 0;
-    if (s->model->space_size != 1) inner = skipped = e->byte;
-    while (e->byte < total) {
-        struct span part = *span;
-        bool last = e->byte + 1 == total;
-        isotok_status status;
-        while (s->model->space_size == 1) { /* find the internal byte that holds e->byte */
-            uint32_t width = text[inner] == 0x20 ? 3 : 1;
-            if (e->byte - skipped < width) break;
-            skipped += width;
-            inner++;
+    const uint8_t *text = s->window.text + position, *end = text + size;
+    uint32_t at = 0;
+    for (; text < end; text++) {
+        const bool space = s->model->space_size == 1 && *text == 0x20;
+        const uint8_t *bytes = space ? space_symbol : text, *stop = bytes + (space ? 3 : 1);
+        for (; bytes < stop; bytes++, at++) {
+            const bool last = text + 1 == end && bytes + 1 == stop;
+            struct span part = *span;
+            isotok_status status;
+            if (at < e->byte) continue;
+            if (!last && s->model->parity != ISOTOK_PARITY_HF) part.end = part.begin;
+            part.norm_begin += at;
+            part.norm_end = part.norm_begin + 1;
+            status = put_id(s, o, s->model->blob.byte_ids[*bytes], &part);
+            if (status != ISOTOK_OK) return status;
+            e->byte++;
         }
-        if (s->model->space_size != 1) inner = skipped = e->byte;
-        canonical_byte(s->model, text + inner, size - inner, e->byte - skipped, &byte);
-        if (!last && s->model->parity != ISOTOK_PARITY_HF) part.end = part.begin;
-        part.norm_begin = span->norm_begin + e->byte;
-        part.norm_end = part.norm_begin + 1;
-        status = put_id(s, o, s->model->blob.byte_ids[byte], &part);
-        if (status != ISOTOK_OK) return status;
-        e->byte++;
     }
     e->byte = 0;
     return ISOTOK_OK;
@@ -245,7 +224,6 @@ isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
 /* The tokens of the template from the next operation on, up to its sequence or end. */
 static isotok_status emit_template(struct isotok_session *s, isotok_output *o)
 {
-    const struct span none = {0, 0, 0, 0};
     const struct isotok__blob *b = &s->model->blob;
     if (!(s->options.flags & ISOTOK_TEMPLATE)) return ISOTOK_OK;
     for (; s->emitter.operation < b->template_ops_count; s->emitter.operation++) {
@@ -260,7 +238,6 @@ static isotok_status emit_template(struct isotok_session *s, isotok_output *o)
 
 isotok_status isotok__emit_begin(struct isotok_session *s, isotok_output *o)
 {
-    const struct span none = {0, 0, 0, 0};
     isotok_status status = ISOTOK_OK;
     if (s->emitter.stage != ISOTOK__STAGE_BOS) return ISOTOK_OK;
     if (s->options.flags & ISOTOK_BOS) status = put_id(s, o, s->model->blob.bos_id, &none);

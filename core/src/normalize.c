@@ -6,6 +6,7 @@
  * COMPLEXITY  O(bytes x longest key), one pass, no allocation. */
 #include "normalize.h"
 
+#include "special.h"
 #include "trie.h"
 #include "utf8.h"
 
@@ -15,11 +16,9 @@
 #include <emmintrin.h>
 #endif
 
-#define MAX_RULE_MATCHES 32u /* the original looks at the first 32 keys that match … */
-#define MAX_USER_MATCHES 64u /* … and the first 64 user-defined pieces */
+#define MAX_RULE_MATCHES 32u /* the original looks at the first 32 keys that match */
 
 static const uint8_t replacement[3] = {0xEF, 0xBF, 0xBD};
-static const uint8_t space_symbol[3] = {0xE2, 0x96, 0x81};
 
 void isotok__normalizer_begin(struct isotok__normalizer *n, const struct isotok__rules *rules,
                               uint32_t unit, bool keep_ill_formed)
@@ -29,22 +28,6 @@ void isotok__normalizer_begin(struct isotok__normalizer *n, const struct isotok_
     n->unit = unit;
     n->after_space = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
     n->keep_ill_formed = keep_ill_formed;
-}
-
-ISOTOK_COLD uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_bytes,
-                            const uint8_t *text, size_t size)
-{
-    uint32_t slot = 0, best = 0, matches = 0, i;
-    uint32_t limit = size < max_bytes ? (uint32_t)size : max_bytes;
-    for (i = 0; i < limit; i++) {
-        slot = isotok__trie_step(user, slot, text[i]);
-        if (slot == ISOTOK_NO_SLOT) break;
-        if (user[slot].value != 0) {
-            best = i + 1;
-            if (++matches == MAX_USER_MATCHES) break;
-        }
-    }
-    return best;
 }
 
 /* Whether a rule or a user-defined piece may start with this code point. */
@@ -104,7 +87,7 @@ static ISOTOK_NOINLINE void next_step(const struct isotok__normalizer *n, const 
     step->ill_formed = scalar == 0;
     if (scalar == 0 || rules->start_set == NULL || may_start_rule(rules, point)) {
         if (rules->user != NULL) {
-            uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, text, size);
+            uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, false, text, size);
             if (user != 0) {
                 step->out = text;
                 step->out_size = step->raw_size = user;
@@ -161,8 +144,8 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
         if (out[i] == 0x20) {
             put_space(n, w);
             i++;
-        } else if (n->rules->compact && out[i] == 0xE2 && size - i >= 3 &&
-                   memcmp(out + i, space_symbol, 3) == 0) {
+        } else if (n->rules->compact && out[i] == 0xE2 &&
+                   isotok__is_symbol(out + i, size - i)) {
             put_space(n, w);
             i += 3;
         } else {
@@ -440,7 +423,7 @@ size_t isotok__normalizer_settled(const struct isotok__normalizer *n, struct iso
     bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
     if (!(n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) || n->finished) return size;
     if (symbol)
-        while (size >= w->settled + 3 && memcmp(w->text + size - 3, space_symbol, 3) == 0)
+        while (size >= w->settled + 3 && isotok__is_symbol(w->text + size - 3, 3))
             size -= 3;
     else
         while (size > w->settled && w->text[size - 1] == 0x20) size--;

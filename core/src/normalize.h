@@ -50,9 +50,4 @@ size_t isotok__normalizer_settled(const struct isotok__normalizer *n,
 uint32_t isotok__plain_run(const struct isotok__rules *rules, const uint8_t *text, size_t position,
                            bool collapse);
 
-/* Longest user-defined piece that prefixes canonical text[0..size) (of the first 64 that
- * do, as the original keeps them): bytes, or 0. */
-uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t max_bytes,
-                            const uint8_t *text, size_t size);
-
 #endif

@@ -70,28 +70,29 @@ static size_t space_end(const uint8_t *text, size_t p, size_t size, bool last)
 
 /* A token at one place of the text. */
 struct match {
-    uint32_t value; /* of the trie: id + 1 | ISOTOK__ADDED_… */
-    uint32_t size;  /* 0: none */
+    uint32_t value; /* of the trie: id + 1 | ISOTOK__ADDED_…; 0: none */
+    uint32_t size;  /* 1 if there is none */
     bool open;      /* more text might give a longer one, or none */
 };
 
-static struct match longest(const isotok_model *model, const uint8_t *text, size_t size)
+static void find_longest(const isotok_model *model, const uint8_t *text, size_t size,
+                         struct match *m)
 {
     const struct isotok__trie_node *trie = model->blob.special_trie;
     const uint32_t most = model->blob.max_piece_bytes;
     const uint32_t limit = size < most ? (uint32_t)size : most;
-    struct match m = {0, 0, false};
     uint32_t slot = 0, i;
+    m->value = 0;
+    m->size = 1;
     for (i = 0; i < limit; i++) {
         slot = isotok__trie_step(trie, slot, text[i]);
         if (slot == ISOTOK_NO_SLOT) break;
         if (trie[slot].value != 0) {
-            m.size = i + 1;
-            m.value = trie[slot].value;
+            m->size = i + 1;
+            m->value = trie[slot].value;
         }
     }
-    m.open = i == size;
-    return m;
+    m->open = i == size;
 }
 
 /* Whether text[0..size) begins with a character of a word; *open: it is not all there. */
@@ -140,18 +141,15 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
         if (isotok__lead_size(text[end - n]) > n) end -= n; /* the rest of a character is to come */
     while (p < end) {
         struct match m;
+        bool taken;
         if (!(model->special_first[text[p] >> 6] >> (text[p] & 63) & 1)) {
             p++;
             continue;
         }
-        m = longest(model, text + p, size - p);
-        if (m.size != 0 && !is_taken(s, input, p, &m)) {
-            if (m.open && !last) break;
-            p += m.size;
-            continue;
-        }
+        find_longest(model, text + p, size - p, &m);
+        taken = m.value != 0 && is_taken(s, input, p, &m);
         if (m.open && !last) break;
-        if (m.size != 0) {
+        if (taken) {
             const size_t start =
                 m.value & ISOTOK__ADDED_LSTRIP ? space_begin(text, begin, p) : p;
             size_t stop = p + m.size;
@@ -162,7 +160,7 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
             s->special_id = (m.value & ISOTOK__ADDED_ID) - 1;
             return;
         }
-        p++;
+        p += m.size;
     }
     if (left && !(last && p == size)) p = space_begin(text, begin, p);
     s->special_clear = p - begin;

@@ -11,26 +11,15 @@
 
 uint32_t isotok__put_scalar(uint32_t point, uint8_t out[4])
 {
-    if (point < 0x80) {
-        out[0] = (uint8_t)point;
-        return 1;
+    const uint32_t size = isotok__scalar_size(point);
+    uint32_t i, lead = 0;
+    for (i = size - 1; i > 0; i--) {
+        out[i] = (uint8_t)(0x80 | (point & 63));
+        point >>= 6;
+        lead = 0xF0u << (4 - size);
     }
-    if (point < 0x800) {
-        out[0] = (uint8_t)(0xC0 | point >> 6);
-        out[1] = (uint8_t)(0x80 | (point & 63));
-        return 2;
-    }
-    if (point < 0x10000) {
-        out[0] = (uint8_t)(0xE0 | point >> 12);
-        out[1] = (uint8_t)(0x80 | (point >> 6 & 63));
-        out[2] = (uint8_t)(0x80 | (point & 63));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xF0 | point >> 18);
-    out[1] = (uint8_t)(0x80 | (point >> 12 & 63));
-    out[2] = (uint8_t)(0x80 | (point >> 6 & 63));
-    out[3] = (uint8_t)(0x80 | (point & 63));
-    return 4;
+    out[0] = (uint8_t)(lead | point);
+    return size;
 }
 
 struct pass {

@@ -179,12 +179,8 @@ static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint
             if (a_goes_on) offer_piece(&a, k, best, back);
             if (b_goes_on) offer_piece(&b, k, best, back);
         }
-        if (a_goes_on)
-            finish_chain(trie, &a, text, k, limit, best, back);
-        else if (b_goes_on)
-            finish_chain(trie, &b, text, k, size - b.start < longest ? size : b.start + longest,
-                         best, back);
-        if (a_goes_on && b_goes_on) /* a was at its longest */
+        if (a_goes_on) finish_chain(trie, &a, text, k, limit, best, back);
+        if (b_goes_on) /* alone, or a was at its longest */
             finish_chain(trie, &b, text, k, size - b.start < longest ? size : b.start + longest,
                          best, back);
     }

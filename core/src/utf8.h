@@ -46,6 +46,12 @@ static inline ISOTOK_SMALL uint32_t isotok__scalar(const uint8_t *text, size_t s
     return need;
 }
 
+/* Whether text[0..size) begins with U+2581. */
+static inline ISOTOK_COLD bool isotok__is_symbol(const uint8_t *text, size_t size)
+{
+    return size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
+}
+
 /* Bytes of a code point in UTF-8. */
 ISOTOK_INLINE uint32_t isotok__scalar_size(uint32_t point)
 {

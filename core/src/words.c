@@ -12,19 +12,13 @@ static void push(const isotok_model *model, const uint8_t *text, uint32_t size,
     uint32_t slot = isotok__trie_walk(model->blob.trie, 0, text, size);
     if (slot == ISOTOK_NO_SLOT || model->blob.trie_ids[slot] == ISOTOK_NO_TOKEN)
         slot = ISOTOK_UNK_SLOT;
-    if (tokens->lengths != NULL) {
-        tokens->slots[tokens->count] = slot;
-        tokens->lengths[tokens->count] = size;
-    } else {
-        tokens->slots[tokens->count] = slot << 8 | size;
-    }
-    tokens->count++;
+    isotok__push_token(tokens, slot, size);
 }
 
 static bool is_space(const isotok_model *model, const uint8_t *text, uint32_t size)
 {
     if (model->space_size == 1) return text[0] == 0x20;
-    return size >= 3 && memcmp(text, "\xE2\x96\x81", 3) == 0;
+    return isotok__is_symbol(text, size);
 }
 
 void isotok__words(const isotok_model *model, const uint8_t *text, uint32_t size,
