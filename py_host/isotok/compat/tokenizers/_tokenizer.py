@@ -373,19 +373,16 @@ class Tokenizer:
         truncation, processor = self._truncation, self._processor
         if truncation is not None:
             size = self.num_special_tokens_to_add(other is not None) if add else 0
-            truncation.shorter(size).apply(one, other)
+            one, other = truncation.shorter(size).apply(one, other)
         if processor is None:
             result = without_processor(one, other)
         else:
             result = processor.process(one, other, add)
-        if self._padding is not None:
-            self._padding.apply([result])
-        return result
+        return result if self._padding is None else self._padding.apply([result])[0]
 
     def _padded(self, contents: list[Content]) -> list[Encoding]:
-        if self._padding is not None:
-            self._padding.apply(contents)
-        return [Encoding._of(one) for one in contents]  # pyright: ignore[reportPrivateUsage]
+        padded = contents if self._padding is None else self._padding.apply(contents)
+        return [Encoding._of(one) for one in padded]  # pyright: ignore[reportPrivateUsage]
 
     # -- decode ---------------------------------------------------------------------
 
@@ -498,4 +495,4 @@ def _content_of(argument: object, name: str) -> Content | None:
         return None
     if not isinstance(argument, Encoding):
         raise TypeError(f"argument '{name}': '{type(argument).__name__}' object is not an 'Encoding'")
-    return argument._content.clone()  # pyright: ignore[reportPrivateUsage]
+    return argument._content  # pyright: ignore[reportPrivateUsage]
