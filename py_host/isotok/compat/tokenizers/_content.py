@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from isotok.compat.tokenizers._columns import Column, Lazy, changed, joined, sliced, value
 
@@ -169,7 +169,7 @@ def flat(contents: Iterable[Content]) -> Content:
     for content in contents:
         for name, column in columns.items():
             column.extend(value(getattr(content, name)))
-    return Content(**columns)
+    return Content(**cast("dict[str, Any]", columns))
 
 
 def appended(left: Content, right: Content, *, growing: bool) -> Content:
@@ -276,11 +276,11 @@ def to_json(content: Content) -> dict[str, Any]:
 
 def from_json(state: dict[str, Any]) -> Content:
     """Return what `to_json` was given."""
-    content = Content(**{ours: list(state[name]) for name, ours in _MEMBERS.items()})
+    columns: dict[str, Any] = {ours: list(state[name]) for name, ours in _MEMBERS.items()}
+    content = Content(**columns)
     content.offsets = [(begin, end) for begin, end in state["offsets"]]
     content.overflowing = [from_json(one) for one in state["overflowing"]]
     content.ranges = {
         int(k): (one["start"], one["end"]) for k, one in state["sequence_ranges"].items()
     }
     return content
-

@@ -25,7 +25,7 @@ from isotok.compat.tokenizers._content import Content, Offsets, Pad
 class Encoding:
     """Tokens with all that is known of them; columns are made when they are asked for."""
 
-    def __new__(cls) -> Encoding:  # noqa: D102
+    def __new__(cls) -> Encoding:
         self = super().__new__(cls)
         self._content = Content()
         return self
@@ -189,9 +189,7 @@ class Encoding:
         """Make all tokens those of the text with this number."""
         self._content = self._content.all_of(usize(sequence_id, "sequence_id"))
 
-    @shown_as(
-        lambda self, length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]": None
-    )
+    @shown_as("length", direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]")
     def pad(self, length: int, **kwargs: Any) -> None:
         """Make it at least so long.
 

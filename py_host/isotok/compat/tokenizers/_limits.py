@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from isotok.compat.tokenizers._arguments import ignored, need_str, u32, usize
 from isotok.compat.tokenizers._content import Content, Pad, padded, truncated
-from isotok.compile.tokenizer_json.checked import Json, maybe, member, optional
+from isotok.compile.tokenizer_json.checked import Json, maybe, member, need, optional
 from isotok.compile.tokenizer_json.errors import broken, shorten
 
 _STRATEGIES: Final = {
@@ -164,7 +164,7 @@ class Padding:
     pad_to_multiple_of: int | None = None
     pad_id: int = 0
     pad_type_id: int = 0
-    pad_token: str = "[PAD]"  # noqa: S105  (no password)
+    pad_token: str = "[PAD]"
     length: int | None = None
 
     def apply(self, contents: Sequence[Content]) -> list[Content]:
@@ -244,6 +244,5 @@ def read_padding(part: Json | None) -> Padding | None:
 def _read_strategy(strategy: object, path: str) -> int | None:
     if strategy == "BatchLongest":
         return None
-    if not isinstance(strategy, dict) or list(strategy) != ["Fixed"]:  # pyright: ignore[reportUnknownArgumentType]
-        raise broken(path, f'{shorten(strategy)} is neither "BatchLongest" nor {{"Fixed": …}}')
-    return _size(member(strategy, "Fixed", int, path), f"{path}.Fixed")  # pyright: ignore[reportUnknownArgumentType]
+    part = cast("Json", need(strategy, dict, path))
+    return _size(member(part, "Fixed", int, path), f"{path}.Fixed")
