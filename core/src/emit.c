@@ -146,8 +146,7 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     if (slot == ISOTOK_SKIP_SLOT) {
     } else if (slot != ISOTOK_UNK_SLOT) {
         status = close_unknown(s, o);
-        if (status == ISOTOK_OK)
-            status = put_id(s, o, slot == 0 ? 0 : b->trie_ids[slot], &span);
+        if (status == ISOTOK_OK) status = put_id(s, o, slot == 0 ? 0 : b->trie_ids[slot], &span);
     } else if (b->byte_ids != NULL) {
         status = emit_bytes(s, o, e->position, size, &span);
     } else {
@@ -250,7 +249,8 @@ isotok_status isotok__emit_special(struct isotok_session *s, isotok_output *o, u
                                    uint64_t begin, uint64_t end)
 {
     const struct span span = {begin, end, s->emitter.norm_position, s->emitter.norm_position};
-    return put_id(s, o, id, &span);
+    const isotok_status status = close_unknown(s, o);
+    return status == ISOTOK_OK ? put_id(s, o, id, &span) : status;
 }
 
 isotok_status isotok__emit_end(struct isotok_session *s, isotok_output *o)

@@ -32,8 +32,8 @@ static int append_token(span_lists *lists, const isotok_output *step, size_t i, 
     const uint64_t base = normalized ? step->norm_base : step->base;
     const uint32_t begin = normalized ? step->norm_begin[i] : step->begin[i];
     const uint32_t end = normalized ? step->norm_end[i] : step->end[i];
-    PyObject *range = Py_BuildValue("(KK)", (unsigned long long)(base + begin),
-                                    (unsigned long long)(base + end));
+    PyObject *range =
+        Py_BuildValue("(KK)", (unsigned long long)(base + begin), (unsigned long long)(base + end));
     if (append_stolen(lists->offsets, range) < 0) return -1;
     if (step->ids[i] != unk) return 0;
     PyObject *item = Py_BuildValue("(nKK)", (Py_ssize_t)(lists->count + i),

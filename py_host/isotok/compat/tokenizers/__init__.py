@@ -10,11 +10,12 @@ tokenizers 0.23.3. Models are not put together here, nor trained, and nothing is
 
 from __future__ import annotations
 
+from isotok.compat.tokenizers import decoders
 from isotok.compat.tokenizers._added import AddedToken
 from isotok.compat.tokenizers._encoding import Encoding
 from isotok.compat.tokenizers._tokenizer import Tokenizer
 
-__all__ = ["AddedToken", "Encoding", "Tokenizer", "__version__"]
+__all__ = ["AddedToken", "Encoding", "Tokenizer", "__version__", "decoders"]
 
 __version__ = "0.23.3"
 """Of the package whose results these are."""

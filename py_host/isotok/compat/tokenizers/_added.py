@@ -27,10 +27,14 @@ class AddedToken:
     """
 
     @shown_as(
-        lambda self, content=None, single_word=False, lstrip=False, rstrip=False, normalized=True,
-        special=False: None
-    )  # fmt: skip
-    def __new__(cls, content: str | None = None, **kwargs: bool) -> AddedToken:  # noqa: D102
+        content=None,
+        single_word=False,
+        lstrip=False,
+        rstrip=False,
+        normalized=True,
+        special=False,
+    )
+    def __new__(cls, content: str | None = None, **kwargs: bool) -> AddedToken:
         self = super().__new__(cls)
         self._content = need_str("" if content is None else content, "content")
         self._options = {}

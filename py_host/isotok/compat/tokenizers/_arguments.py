@@ -13,11 +13,16 @@ _MOST_32 = 0xFFFFFFFF
 _MOST_64 = 0xFFFFFFFFFFFFFFFF
 
 
-def shown_as(signature: Callable[..., None]) -> Callable[[F], F]:
-    """Let a function that takes ``**kwargs`` show the signature of another, as there."""
+def shown_as(*names: str, **defaults: object) -> Callable[[F], F]:
+    """Let a method that takes ``**kwargs`` show its parameters by name, as there."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind) for name in ("self", *names)]
+    parameters += [
+        inspect.Parameter(name, kind, default=default) for name, default in defaults.items()
+    ]
 
     def show(function: F) -> F:
-        function.__signature__ = inspect.signature(signature)  # type: ignore[attr-defined]
+        function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return function
 
     return show
@@ -71,20 +76,19 @@ def _number(argument: object, name: str, most: int) -> int:
 
 def u32_list(argument: object, name: str) -> list[int]:
     """Return a sequence as a list of numbers of 32 bits; errors as `u32`."""
-    if isinstance(argument, list) and all(
-        type(x) is int and 0 <= x <= _MOST_32 for x in cast("list[object]", argument)
-    ):
-        return cast("list[int]", argument)
-    return [u32(one, name) for one in need_sequence(argument, name)]
+    every = need_sequence(argument, name)
+    if all(type(one) is int and 0 <= one <= _MOST_32 for one in every):
+        return cast("list[int]", every)
+    return [u32(one, name) for one in every]
 
 
-def need_sequence(argument: object, name: str) -> list[object]:
+def need_sequence(argument: Any, name: str) -> list[object]:
     """Return the elements of a sequence that is no str; else TypeError."""
     is_sequence = hasattr(argument, "__getitem__") and hasattr(argument, "__len__")
     if isinstance(argument, (str, dict)) or not is_sequence:
-        kind = type(argument).__name__
+        kind = type(cast("object", argument)).__name__
         raise TypeError(f"argument '{name}': '{kind}' object is not a sequence that is no str")
-    return list(cast("list[object]", argument))
+    return list(argument)
 
 
 # ---- Texts ----------------------------------------------------------------------------

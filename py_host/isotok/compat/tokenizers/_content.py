@@ -5,9 +5,9 @@ SOURCE  `Encoding` of tokenizers 0.23.3, whose results these are, in their order
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar, cast
 
 from isotok.compat.tokenizers._columns import Column, Lazy, changed, joined, sliced, value
 
@@ -19,11 +19,13 @@ Offsets = tuple[int, int]
 class Content:
     """Seven columns of one length, what was cut off, and which tokens are of which sequence.
 
+    It is never changed: what changes one makes another, which shares with it what it can.
+
     Parameters
     ----------
     ids, type_ids, tokens, words, offsets, special, attention : list, or Lazy
         One element per token.
-    overflowing : list of Content
+    overflowing : list of Content, or Lazy
         What truncation has cut off.
     ranges : dict
         Of each sequence, its tokens as a half-open range. Empty: all are of sequence 0.
@@ -36,52 +38,32 @@ class Content:
     offsets: Column[Offsets] = field(default_factory=list[Offsets])
     special: Column[int] = field(default_factory=list[int])
     attention: Column[int] = field(default_factory=list[int])
-    overflowing: list[Content] = field(default_factory=list["Content"])
-    ranges: dict[int, Offsets] = field(default_factory=dict[int, Offsets])
+    overflowing: Column[Content] = field(default_factory=list["Content"])
+    ranges: Mapping[int, Offsets] = field(default_factory=dict[int, Offsets])
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def clone(self) -> Content:
-        """Return one that can be changed alone."""
-        copy = self.part(None, None)
-        copy.overflowing = [one.clone() for one in self.overflowing]
-        copy.ranges = dict(self.ranges)
-        return copy
+    def all_of(self, sequence: int) -> Content:
+        """Return one whose tokens are all of a sequence."""
+        return replace(self, ranges={**self.ranges, sequence: (0, len(self.ids))})
 
-    def part(self, begin: int | None, end: int | None) -> Content:
-        """Return some of the tokens, without overflowing parts and ranges; None: all."""
-        if begin is None or end is None:
-            return Content(
-                self.ids,
-                self.type_ids,
-                self.tokens,
-                self.words,
-                self.offsets,
-                self.special,
-                self.attention,
-            )
-        return Content(
-            self.ids[begin:end],
-            sliced(self.type_ids, begin, end),
-            sliced(self.tokens, begin, end),
-            sliced(self.words, begin, end),
-            sliced(self.offsets, begin, end),
-            sliced(self.special, begin, end),
-            sliced(self.attention, begin, end),
-        )
+    def typed(self, type_id: int) -> Content:
+        """Return one whose tokens have this type."""
+        return replace(self, type_ids=[type_id] * len(self.ids))
 
-    def all_of(self, sequence: int) -> None:
-        """Make all tokens those of a sequence."""
-        self.ranges[sequence] = (0, len(self.ids))
+    def each_part(self, change: Callable[[Content], Content]) -> Content:
+        """Return it changed, and its overflowing parts as well."""
+        changed = change(self)
+        changed.overflowing = self.changed_parts(change)
+        return changed
 
-    def replace(self, other: Content) -> None:
-        """Become another."""
-        self.ids, self.type_ids = other.ids, other.type_ids
-        self.tokens, self.words = other.tokens, other.words
-        self.offsets = other.offsets
-        self.special, self.attention = other.special, other.attention
-        self.overflowing, self.ranges = other.overflowing, other.ranges
+    def changed_parts(self, change: Callable[[Content], Content]) -> Column[Content]:
+        """Return the overflowing parts, each of them changed."""
+        parts = self.overflowing
+        if isinstance(parts, Lazy):
+            return Lazy(lambda: [change(one) for one in parts.get()])
+        return [change(one) for one in parts]
 
 
 def of_text(
@@ -106,30 +88,43 @@ def of_specials(ids: list[int], tokens: list[str], type_id: int) -> Content:
 # ---- Truncation -----------------------------------------------------------------------
 
 
-def truncate(content: Content, most: int, stride: int, direction: str) -> None:
-    """Keep at most so many tokens; the others become overflowing parts.
+def truncated(content: Content, most: int, stride: int, direction: str) -> Content:
+    """Return one with at most so many tokens; the others are overflowing parts.
 
     Raises
     ------
     ValueError
         The stride is not smaller than what is kept.
     """
-    if most >= len(content):
-        return
+    size = len(content)
+    if most >= size:
+        return content
     if most == 0:
-        whole = content.clone()
-        content.replace(Content(overflowing=[whole]))
-        return
+        return Content(overflowing=[content])
     if stride >= most:
         raise ValueError(
             f"`stride` must be strictly less than `max_len={most}` (note that `max_len` may be "
             "shorter than the max length of the original model, as it subtracts the number of "
             "special characters"
         )
-    parts = (content.part(begin, end) for begin, end in _places(len(content), most, stride, direction))
-    kept = next(parts)
-    kept.overflowing = list(parts)
-    content.replace(kept)
+    places = _places(size, most, stride, direction)
+    kept = _part(content, next(places))
+    kept.overflowing = Lazy(lambda: [_part(content, place) for place in list(places)])
+    return kept
+
+
+def _part(content: Content, place: Offsets) -> Content:
+    """Return some of the tokens, without overflowing parts and ranges."""
+    begin, end = place
+    return Content(
+        content.ids[begin:end],
+        sliced(content.type_ids, begin, end),
+        sliced(content.tokens, begin, end),
+        sliced(content.words, begin, end),
+        sliced(content.offsets, begin, end),
+        sliced(content.special, begin, end),
+        sliced(content.attention, begin, end),
+    )
 
 
 def _places(size: int, most: int, stride: int, direction: str) -> Iterator[Offsets]:
@@ -149,70 +144,66 @@ def _places(size: int, most: int, stride: int, direction: str) -> Iterator[Offse
                 return
 
 
-_COLUMNS: Final = ("type_ids", "tokens", "words", "offsets", "special", "attention")
-
 # ---- Joining --------------------------------------------------------------------------
 
+_COLUMNS: Final = ("type_ids", "tokens", "words", "offsets", "special", "attention")
 
-def merge(contents: Iterable[Content], *, growing: bool) -> Content:
+
+def merged(contents: Iterable[Content], *, growing: bool) -> Content:
     """Join encodings; with `growing`, the offsets of each begin where those before it end."""
     result = Content()
     for content in contents:
-        _append(result, content, growing)
+        result = appended(result, content, growing=growing)
     return result
 
 
-def force(content: Content) -> Content:
-    """Make all columns now, and return the content."""
-    for name in _COLUMNS:
-        setattr(content, name, value(getattr(content, name)))
-    for one in content.overflowing:
-        force(one)
-    return content
+def forced(content: Content) -> Content:
+    """Return one whose columns are all made."""
+    made = {name: value(getattr(content, name)) for name in _COLUMNS}
+    return replace(content, **made, overflowing=content.changed_parts(forced))
 
 
 def flat(contents: Iterable[Content]) -> Content:
     """Join encodings without overflowing parts and ranges, and make all columns."""
-    result = Content()
+    columns: dict[str, list[Any]] = {name: [] for name in ("ids", *_COLUMNS)}
     for content in contents:
-        result.ids.extend(content.ids)
-        for name in _COLUMNS:
-            getattr(result, name).extend(value(getattr(content, name)))
-    return result
+        for name, column in columns.items():
+            column.extend(value(getattr(content, name)))
+    return Content(**cast("dict[str, Any]", columns))
 
 
-def append(left: Content, right: Content) -> None:
-    """Put `right` behind `left`, and each combination of their overflowing parts."""
-    _append(left, right, False)
-
-
-def _append(left: Content, right: Content, growing: bool) -> None:
-    if left.overflowing or right.overflowing:
-        left.overflowing = list(_combinations(left, right, growing))
+def appended(left: Content, right: Content, *, growing: bool) -> Content:
+    """Return `right` behind `left`, and each combination of their overflowing parts."""
     size = len(left)
+    ranges = dict(left.ranges)
     for sequence, (begin, end) in right.ranges.items():
-        left.ranges[sequence] = (size + begin, size + end)
-    left.offsets = _offsets(left, right) if growing else joined(left.offsets, right.offsets)
-    left.ids = left.ids + right.ids
-    left.type_ids = joined(left.type_ids, right.type_ids)
-    left.tokens = joined(left.tokens, right.tokens)
-    left.words = joined(left.words, right.words)
-    left.special = joined(left.special, right.special)
-    left.attention = joined(left.attention, right.attention)
+        ranges[sequence] = (size + begin, size + end)
+    return Content(
+        left.ids + right.ids,
+        joined(left.type_ids, right.type_ids),
+        joined(left.tokens, right.tokens),
+        joined(left.words, right.words),
+        _offsets(left, right) if growing else joined(left.offsets, right.offsets),
+        joined(left.special, right.special),
+        joined(left.attention, right.attention),
+        _overflowing(left, right, growing),
+        ranges,
+    )
+
+
+def _overflowing(left: Content, right: Content, growing: bool) -> Column[Content]:
+    if left.overflowing == [] and right.overflowing == []:
+        return []
+    return Lazy(lambda: list(_combinations(left, right, growing)))
 
 
 def _combinations(left: Content, right: Content, growing: bool) -> Iterator[Content]:
-    for one in left.overflowing:
-        for other in (right, *right.overflowing):
-            yield _appended(one, other, growing)
-    for other in right.overflowing:
-        yield _appended(left, other, growing)
-
-
-def _appended(left: Content, right: Content, growing: bool) -> Content:
-    copy = left.clone()
-    _append(copy, right, growing)
-    return copy
+    others = value(right.overflowing)
+    for one in value(left.overflowing):
+        for other in (right, *others):
+            yield appended(one, other, growing=growing)
+    for other in others:
+        yield appended(left, other, growing=growing)
 
 
 def _offsets(left: Content, right: Content) -> Column[Offsets]:
@@ -234,31 +225,32 @@ class Pad:
     left: bool
 
 
-def pad(content: Content, length: int, with_: Pad) -> None:
-    """Make it, and its overflowing parts, at least so long."""
-    for one in content.overflowing:
-        pad(one, length, with_)
-    size = length - len(content)
+def padded(content: Content, length: int, with_: Pad) -> Content:
+    """Return one that is, like its overflowing parts, at least so long."""
+    parts = content.changed_parts(lambda one: padded(one, length, with_))
+    size, left = length - len(content), with_.left
     if size <= 0:
-        return
-    content.ids = _padded(content.ids, with_.id, size, with_.left)
-    content.type_ids = _beside(content.type_ids, with_.type_id, size, with_.left)
-    content.tokens = _beside(content.tokens, with_.token, size, with_.left)
-    content.words = _beside(content.words, None, size, with_.left)
-    content.offsets = _beside(content.offsets, (0, 0), size, with_.left)
-    content.special = _beside(content.special, 1, size, with_.left)
-    content.attention = _beside(content.attention, 0, size, with_.left)
-    if with_.left:
-        moved = {k: (begin + size, end + size) for k, (begin, end) in content.ranges.items()}
-        content.ranges = moved
+        return replace(content, overflowing=parts)
+    moved = size if left else 0
+    return Content(
+        _with_more(content.ids, with_.id, size, left),
+        _beside(content.type_ids, with_.type_id, size, left),
+        _beside(content.tokens, with_.token, size, left),
+        _beside(content.words, None, size, left),
+        _beside(content.offsets, (0, 0), size, left),
+        _beside(content.special, 1, size, left),
+        _beside(content.attention, 0, size, left),
+        parts,
+        {k: (begin + moved, end + moved) for k, (begin, end) in content.ranges.items()},
+    )
 
 
-def _padded(made: list[T], element: T, size: int, left: bool) -> list[T]:
+def _with_more(made: list[T], element: T, size: int, left: bool) -> list[T]:
     return [element] * size + made if left else made + [element] * size
 
 
 def _beside(column: Column[T], element: T, size: int, left: bool) -> Column[T]:
-    return changed(column, lambda made: _padded(made, element, size, left))
+    return changed(column, lambda made: _with_more(made, element, size, left))
 
 
 # ---- Pickling -------------------------------------------------------------------------
@@ -278,19 +270,17 @@ def to_json(content: Content) -> dict[str, Any]:
     """Return what tokenizers pickles, as JSON."""
     columns = {name: value(getattr(content, ours)) for name, ours in _MEMBERS.items()}
     ranges = {str(k): {"start": a, "end": b} for k, (a, b) in content.ranges.items()}
-    overflowing = [to_json(one) for one in content.overflowing]
+    overflowing = [to_json(one) for one in value(content.overflowing)]
     return {**columns, "overflowing": overflowing, "sequence_ranges": ranges}
 
 
 def from_json(state: dict[str, Any]) -> Content:
     """Return what `to_json` was given."""
-    content = Content(**{ours: list(state[name]) for name, ours in _MEMBERS.items()})
+    columns: dict[str, Any] = {ours: list(state[name]) for name, ours in _MEMBERS.items()}
+    content = Content(**columns)
     content.offsets = [(begin, end) for begin, end in state["offsets"]]
     content.overflowing = [from_json(one) for one in state["overflowing"]]
     content.ranges = {
         int(k): (one["start"], one["end"]) for k, one in state["sequence_ranges"].items()
     }
     return content
-
-
-__all__ = ["Content", "Lazy", "Offsets", "Pad", "append", "force", "merge", "of_specials", "of_text"]

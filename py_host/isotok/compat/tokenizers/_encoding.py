@@ -25,7 +25,7 @@ from isotok.compat.tokenizers._content import Content, Offsets, Pad
 class Encoding:
     """Tokens with all that is known of them; columns are made when they are asked for."""
 
-    def __new__(cls) -> Encoding:  # noqa: D102
+    def __new__(cls) -> Encoding:
         self = super().__new__(cls)
         self._content = Content()
         return self
@@ -123,7 +123,7 @@ class Encoding:
     @property
     def overflowing(self) -> list[Encoding]:
         """What truncation has cut off, each part as an encoding of its own."""
-        return [Encoding._of(one.clone()) for one in self._content.overflowing]
+        return [Encoding._of(one) for one in value(self._content.overflowing)]
 
     # -- from one to another ----------------------------------------------------------
 
@@ -187,11 +187,9 @@ class Encoding:
 
     def set_sequence_id(self, sequence_id: int) -> None:
         """Make all tokens those of the text with this number."""
-        self._content.all_of(usize(sequence_id, "sequence_id"))
+        self._content = self._content.all_of(usize(sequence_id, "sequence_id"))
 
-    @shown_as(
-        lambda self, length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]": None
-    )
+    @shown_as("length", direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]")
     def pad(self, length: int, **kwargs: Any) -> None:
         """Make it at least so long.
 
@@ -213,7 +211,7 @@ class Encoding:
                 options["token"] = need_str(argument, name)
             else:
                 ignored(name)
-        _content.pad(self._content, usize(length, "length"), Pad(**options))
+        self._content = _content.padded(self._content, usize(length, "length"), Pad(**options))
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
         """Keep at most `max_length` tokens; the others become `overflowing`.
@@ -229,7 +227,7 @@ class Encoding:
         most, overlap = usize(max_length, "max_length"), usize(stride, "stride")
         if need_str(direction, "direction") not in ("left", "right"):
             raise ValueError(f"Invalid truncation direction value : {direction}")
-        _content.truncate(self._content, most, overlap, direction)
+        self._content = _content.truncated(self._content, most, overlap, direction)
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
@@ -247,8 +245,8 @@ class Encoding:
             if not isinstance(one, Encoding):
                 kind = type(one).__name__
                 raise TypeError(f"argument 'encodings': '{kind}' object is not an 'Encoding'")
-            contents.append(_content.force(one._content.clone()))
-        return Encoding._of(_content.merge(contents, growing=growing))
+            contents.append(_content.forced(one._content))
+        return Encoding._of(_content.merged(contents, growing=growing))
 
 
 def _is_left(direction: object) -> bool:

@@ -91,9 +91,7 @@ class File:
         """Texts by id, added tokens' included."""
         return self.texts | {k: token.content for k, token in self.added_by_id.items()}
 
-    def write(
-        self, truncation: Truncation | None, padding: Padding | None, *, pretty: bool
-    ) -> str:
+    def write(self, truncation: Truncation | None, padding: Padding | None, *, pretty: bool) -> str:
         """Return the file with other settings."""
         whole: dict[str, Any] = json.loads(self.data)
         whole["version"] = "1.0"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from isotok.compat.tokenizers._arguments import ignored, need_str, u32, usize
-from isotok.compat.tokenizers._content import Content, Pad, pad, truncate
-from isotok.compile.tokenizer_json.checked import Json, maybe, member, optional
+from isotok.compat.tokenizers._content import Content, Pad, padded, truncated
+from isotok.compile.tokenizer_json.checked import Json, maybe, member, need, optional
 from isotok.compile.tokenizer_json.errors import broken, shorten
 
 _STRATEGIES: Final = {
@@ -41,33 +41,30 @@ class Truncation:
         """
         return replace(self, max_length=(self.max_length - size) % (1 << 64))
 
-    def apply(self, content: Content, other: Content | None) -> None:
-        """Truncate a text, or a pair, in place.
+    def apply(self, content: Content, other: Content | None) -> tuple[Content, Content | None]:
+        """Return a text, or a pair, truncated.
 
         Raises
         ------
         ValueError
             There is no second text to truncate, or too little of the one to be truncated.
         """
-        sizes = [len(content), 0 if other is None else len(other)]
+        sizes = len(content), 0 if other is None else len(other)
         excess = sum(sizes) - self.max_length
         if self.max_length == 0:
-            self._cut(content, 0)
-            if other is not None:
-                self._cut(other, 0)
-        elif excess <= 0:
-            return
-        elif self.strategy == "longest_first":
-            if other is None:
-                self._cut(content, self.max_length)
-                return
-            first, second = _shares(sizes[0], sizes[1], self.max_length)
-            self._cut(content, first)
-            self._cut(other, second)
-        else:
-            self._cut_one(content if self.strategy == "only_first" else other, excess)
+            return self._cut(content, 0), None if other is None else self._cut(other, 0)
+        if excess <= 0:
+            return content, other
+        if self.strategy == "only_first":
+            return self._cut_off(content, excess), other
+        if self.strategy == "only_second":
+            return content, self._cut_off(other, excess)
+        if other is None:
+            return self._cut(content, self.max_length), None
+        first, second = _shares(*sizes, self.max_length)
+        return self._cut(content, first), self._cut(other, second)
 
-    def _cut_one(self, content: Content | None, excess: int) -> None:
+    def _cut_off(self, content: Content | None, excess: int) -> Content:
         if content is None:
             raise ValueError("Truncation error: Second sequence not provided")
         if len(content) <= excess:
@@ -75,10 +72,10 @@ class Truncation:
                 "Truncation error: Sequence to truncate too short to respect the provided "
                 "max_length"
             )
-        self._cut(content, len(content) - excess)
+        return self._cut(content, len(content) - excess)
 
-    def _cut(self, content: Content, most: int) -> None:
-        truncate(content, most, self.stride, self.direction)
+    def _cut(self, content: Content, most: int) -> Content:
+        return truncated(content, most, self.stride, self.direction)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `Tokenizer.truncation` is."""
@@ -167,20 +164,19 @@ class Padding:
     pad_to_multiple_of: int | None = None
     pad_id: int = 0
     pad_type_id: int = 0
-    pad_token: str = "[PAD]"  # noqa: S105  (no password)
+    pad_token: str = "[PAD]"
     length: int | None = None
 
-    def apply(self, contents: Sequence[Content]) -> None:
-        """Pad the encodings of a batch, in place."""
+    def apply(self, contents: Sequence[Content]) -> list[Content]:
+        """Return the encodings of a batch, padded."""
         if not contents:
-            return
+            return []
         length = max(map(len, contents)) if self.length is None else self.length
         multiple = self.pad_to_multiple_of
         if multiple:
             length += -length % multiple
         with_ = Pad(self.pad_id, self.pad_type_id, self.pad_token, self.direction == "left")
-        for one in contents:
-            pad(one, length, with_)
+        return [padded(one, length, with_) for one in contents]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `Tokenizer.padding` is."""
@@ -248,6 +244,5 @@ def read_padding(part: Json | None) -> Padding | None:
 def _read_strategy(strategy: object, path: str) -> int | None:
     if strategy == "BatchLongest":
         return None
-    if not isinstance(strategy, dict) or list(strategy) != ["Fixed"]:  # pyright: ignore[reportUnknownArgumentType]
-        raise broken(path, f'{shorten(strategy)} is neither "BatchLongest" nor {{"Fixed": …}}')
-    return _size(member(strategy, "Fixed", int, path), f"{path}.Fixed")  # pyright: ignore[reportUnknownArgumentType]
+    part = cast("Json", need(strategy, dict, path))
+    return _size(member(part, "Fixed", int, path), f"{path}.Fixed")

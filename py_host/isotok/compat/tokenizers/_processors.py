@@ -7,11 +7,11 @@ SOURCE  The processors of tokenizers 0.23.3, one after the other and each with i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from isotok.compat.tokenizers._columns import Lazy, joined, value
-from isotok.compat.tokenizers._content import Content, Offsets, append, merge, of_specials
+from isotok.compat.tokenizers._columns import Column, Lazy, joined, value
+from isotok.compat.tokenizers._content import Content, Offsets, appended, merged, of_specials
 from isotok.compile.tokenizer_json.checked import Json, flat, optional
 
 Processor = Callable[[list[Content], bool], list[Content]]
@@ -39,26 +39,21 @@ class PostProcessor:
     pair: int
 
     def process(self, content: Content, other: Content | None, add_special_tokens: bool) -> Content:
-        """Return a text, or two, with what is around them; changes the arguments."""
-        contents = [content] if other is None else [content, other]
-        for i, one in enumerate(contents):
-            for part in (one, *one.overflowing):
-                part.all_of(i)
-            one.type_ids = [i] * len(one)
+        """Return a text, or two, with what is around them."""
+        contents = [
+            one.each_part(lambda part, i=i: part.all_of(i)).typed(i)
+            for i, one in enumerate([content] if other is None else [content, other])
+        ]
         for step in self.steps:
             contents = step(contents, add_special_tokens)
-        return merge(contents, growing=False)
+        return contents[0] if len(contents) == 1 else merged(contents, growing=False)
 
 
 def without_processor(content: Content, other: Content | None) -> Content:
-    """Return a text, or two, where there is no post_processor; changes the arguments."""
+    """Return a text, or two, where there is no post_processor."""
     if other is None:
         return content
-    result = Content()
-    for i, one in enumerate((content, other)):
-        one.all_of(i)
-        append(result, one)
-    return result
+    return appended(content.all_of(0), other.all_of(1), growing=False)
 
 
 def read_post_processor(document: Json | None) -> PostProcessor | None:
@@ -83,10 +78,8 @@ def _byte_level(step: Json) -> tuple[Processor, int, int]:
 
     def process(contents: list[Content], add_special_tokens: bool) -> list[Content]:
         if trim:
-            _trim_all(contents, prefix)
-        for i, one in enumerate(contents):
-            one.all_of(i)
-        return contents
+            contents = _trim_all(contents, prefix)
+        return [one.all_of(i) for i, one in enumerate(contents)]
 
     return process, 0, 0
 
@@ -98,13 +91,14 @@ def _trims(step: Json) -> tuple[bool, bool]:
     )
 
 
-def _trim_all(contents: Sequence[Content], prefix: bool) -> None:
-    for one in contents:
-        for part in (one, *one.overflowing):
-            part.offsets = _trimmed(part, prefix)
+def _trim_all(contents: Sequence[Content], prefix: bool) -> list[Content]:
+    def trimmed(part: Content) -> Content:
+        return replace(part, offsets=_trimmed(part, prefix))
+
+    return [one.each_part(trimmed) for one in contents]
 
 
-def _trimmed(content: Content, prefix: bool) -> Lazy[Offsets] | list[Offsets]:
+def _trimmed(content: Content, prefix: bool) -> Column[Offsets]:
     tokens, offsets = content.tokens, content.offsets
 
     def make() -> list[Offsets]:
@@ -148,9 +142,7 @@ def _template(step: Json) -> tuple[Processor, int, int]:
         for piece in single if len(contents) == 1 else pair:
             if piece.sequence is not None:
                 one = contents[piece.sequence]
-                one.type_ids = [piece.type_id] * len(one)
-                one.all_of(piece.sequence)
-                found.append(one.clone())
+                found.append(one.typed(piece.type_id).all_of(piece.sequence))
             elif add_special_tokens:
                 found.append(of_specials(piece.ids, piece.tokens, piece.type_id))
         return found
@@ -181,9 +173,7 @@ class _Ends:
 
     def around(self, content: Content) -> Content:
         """Return a text with the two around it; its overflowing parts without any of their own."""
-        result = self._around(content)
-        result.overflowing = [self._around(one) for one in content.overflowing]
-        return result
+        return content.each_part(self._around)
 
     def _around(self, content: Content) -> Content:
         before, after, size = self.before, self.after, len(content)
@@ -225,9 +215,8 @@ def _roberta(step: Json) -> tuple[Processor, int, int]:
 
     def process(contents: list[Content], add_special_tokens: bool) -> list[Content]:
         if trim:
-            _trim_all(contents, prefix)
-        for one in contents:
-            one.type_ids = [0] * len(one)
+            contents = _trim_all(contents, prefix)
+        contents = [one.typed(0) for one in contents]
         if not add_special_tokens:
             return contents
         return [(second if i else first).around(one) for i, one in enumerate(contents)]

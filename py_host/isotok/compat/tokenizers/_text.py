@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from isotok import _layout_gen as abi
 from isotok._backend import UNIT_NORMALIZED
 from isotok.compat.tokenizers._arguments import Input
-from isotok.compat.tokenizers._columns import Lazy
+from isotok.compat.tokenizers._columns import Column, Lazy
 from isotok.compat.tokenizers._content import Content, Offsets, of_text
 from isotok.compat.tokenizers._file import File
 
@@ -46,7 +46,9 @@ class Engine:
         found = self.backend.encode_spans(text, self.flags, abi.UNIT_CODEPOINT)
         ids, offsets, unknown = found
         source = Source(self, text, ids, offsets, unknown)
-        words = Lazy(source.words) if word is None else [word] * len(ids)
+        words: Column[int | None] = Lazy(source.words)
+        if word is not None:
+            words = [word for _ in ids]
         return of_text(ids, Lazy(source.tokens), offsets, words, type_id)
 
     def encode_fast(self, texts: Sequence[Input]) -> list[Content]:
@@ -62,7 +64,8 @@ class Engine:
 def _bare(ids: list[int]) -> Content:
     """Return an encoding that has ids alone."""
     size = len(ids)
-    return of_text(ids, [""] * size, [(0, 0)] * size, [None] * size, 0)
+    words: list[int | None] = [None] * size
+    return of_text(ids, [""] * size, [(0, 0)] * size, words, 0)
 
 
 class Source:
@@ -115,9 +118,7 @@ class Source:
                 places.append((begin, end))
         return places
 
-    def _spans(
-        self, flags: int
-    ) -> tuple[list[int], list[Offsets], list[tuple[int, int, int]]]:
+    def _spans(self, flags: int) -> tuple[list[int], list[Offsets], list[tuple[int, int, int]]]:
         engine = self.engine
         return engine.backend.encode_spans(self.text, engine.flags | flags, UNIT_NORMALIZED)
 

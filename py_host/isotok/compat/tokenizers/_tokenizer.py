@@ -42,7 +42,7 @@ class Tokenizer:
     environment variable ISOTOK_BACKEND says, as for `isotok.load`.
     """
 
-    def __new__(cls, model: object = None) -> Tokenizer:  # noqa: D102
+    def __new__(cls, model: object) -> Tokenizer:
         self = super().__new__(cls)
         self._encode_special_tokens = False
         return self
@@ -165,7 +165,7 @@ class Tokenizer:
         """Return the id of a text, if it is a token."""
         return self._file.number(need_str(token, "token"))
 
-    def id_to_token(self, id: int) -> str | None:  # noqa: A002
+    def id_to_token(self, id: int) -> str | None:
         """Return the text of an id, if it is a token's."""
         return self._file.token(u32(id, "id"))
 
@@ -212,9 +212,7 @@ class Tokenizer:
         """How texts are truncated, if they are."""
         return None if self._truncation is None else self._truncation.to_dict()
 
-    @shown_as(
-        lambda self, max_length, stride=0, strategy="longest_first", direction="right": None
-    )
+    @shown_as("max_length", stride=0, strategy="longest_first", direction="right")
     def enable_truncation(self, max_length: int, **kwargs: Any) -> None:
         """Truncate texts from now on.
 
@@ -255,9 +253,13 @@ class Tokenizer:
         return None if self._padding is None else self._padding.to_dict()
 
     @shown_as(
-        lambda self, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]", length=None,
-        pad_to_multiple_of=None: None
-    )  # fmt: skip
+        direction="right",
+        pad_id=0,
+        pad_type_id=0,
+        pad_token="[PAD]",
+        length=None,
+        pad_to_multiple_of=None,
+    )
     def enable_padding(self, **kwargs: Any) -> None:
         """Pad texts from now on.
 
@@ -304,7 +306,7 @@ class Tokenizer:
 
     def encode_batch(
         self,
-        input: Sequence[Any],  # noqa: A002
+        input: Sequence[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -322,7 +324,7 @@ class Tokenizer:
 
     def encode_batch_fast(
         self,
-        input: Sequence[Any],  # noqa: A002
+        input: Sequence[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -373,19 +375,16 @@ class Tokenizer:
         truncation, processor = self._truncation, self._processor
         if truncation is not None:
             size = self.num_special_tokens_to_add(other is not None) if add else 0
-            truncation.shorter(size).apply(one, other)
+            one, other = truncation.shorter(size).apply(one, other)
         if processor is None:
             result = without_processor(one, other)
         else:
             result = processor.process(one, other, add)
-        if self._padding is not None:
-            self._padding.apply([result])
-        return result
+        return result if self._padding is None else self._padding.apply([result])[0]
 
     def _padded(self, contents: list[Content]) -> list[Encoding]:
-        if self._padding is not None:
-            self._padding.apply(contents)
-        return [Encoding._of(one) for one in contents]  # pyright: ignore[reportPrivateUsage]
+        padded = contents if self._padding is None else self._padding.apply(contents)
+        return [Encoding._of(one) for one in padded]  # pyright: ignore[reportPrivateUsage]
 
     # -- decode ---------------------------------------------------------------------
 
@@ -424,7 +423,7 @@ class Tokenizer:
 
     async def async_encode_batch(
         self,
-        input: Sequence[Any],  # noqa: A002
+        input: Sequence[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -435,7 +434,7 @@ class Tokenizer:
 
     async def async_encode_batch_fast(
         self,
-        input: Sequence[Any],  # noqa: A002
+        input: Sequence[Any],
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
@@ -464,7 +463,7 @@ class Tokenizer:
 
 
 def _make(data: bytes) -> Tokenizer:
-    made = Tokenizer.__new__(Tokenizer)
+    made = Tokenizer.__new__(Tokenizer, None)
     made.__setstate__(data)
     return made
 
@@ -497,5 +496,7 @@ def _content_of(argument: object, name: str) -> Content | None:
     if argument is None:
         return None
     if not isinstance(argument, Encoding):
-        raise TypeError(f"argument '{name}': '{type(argument).__name__}' object is not an 'Encoding'")
-    return argument._content.clone()  # pyright: ignore[reportPrivateUsage]
+        raise TypeError(
+            f"argument '{name}': '{type(argument).__name__}' object is not an 'Encoding'"
+        )
+    return argument._content  # pyright: ignore[reportPrivateUsage]
