@@ -207,12 +207,15 @@ wasm_modules() { # folder command linker extra source…
 }
 
 link_emscripten() { # target object…
-    local target=$1
+    local target=$1 one_caller=--one-caller-inline-max-function-size=100
     shift
     # The optimizer puts any function with one caller into it; loops are faster on their own.
     emcc "$@" -o "$target" -Os -msimd128 -mbulk-memory -sSTANDALONE_WASM --no-entry \
-        -sBINARYEN_EXTRA_PASSES=--one-caller-inline-max-function-size=100 \
+        -sBINARYEN_EXTRA_PASSES=$one_caller \
         -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=262144 -sTOTAL_STACK=65536 -Wl,--stack-first
+    # What the first pass of the optimizer leaves, the next ones find.
+    wasm-opt --enable-simd --enable-bulk-memory --low-memory-unused --zero-filled-memory \
+        -Oz --converge $one_caller "$target" -o "$target"
 }
 
 link_second() { # target object…
