@@ -214,7 +214,7 @@ static isotok_status check_byte_level(isotok__work *work, const isotok__spec *sp
         if (piece.size > ISOTOK__MAX_PIECE) {
             return fail_piece(work, spec, ISOTOK_WHAT_PIECE_LONG, id);
         }
-        if (type == ISOTOK_NORMAL && piece.size == 1) {
+        if (isotok__is_matched(spec, id) && piece.size == 1) {
             byte_found[piece.data[0]] = 1;
         }
     }

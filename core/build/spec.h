@@ -144,7 +144,8 @@ static inline bool isotok__is_matched(const isotok__spec *spec, uint32_t id)
         return type != ISOTOK_UNUSED && spec->scores[id] >= -ISOTOK__MAX_FLOAT;
     }
     if (spec->byte_level || spec->added.size != 0) {
-        return type == ISOTOK_NORMAL;
+        /* a special token that text can give besides has a score */
+        return type == ISOTOK_NORMAL || (type == ISOTOK_CONTROL && spec->scores[id] > 0);
     }
     bool with_unused =
         spec->algorithm == ISOTOK_BPE || (spec->is_0_2_1 && spec->algorithm != ISOTOK_UNIGRAM);

@@ -19,7 +19,7 @@ static uint32_t entry_at(const isotok__spec *spec, size_t index)
 static bool can_split(const isotok__spec *spec, uint32_t id, uint32_t left)
 {
     isotok__span piece = isotok__piece(spec, id);
-    return spec->types[id] == ISOTOK_NORMAL && left > 0 && left < piece.size &&
+    return isotok__is_matched(spec, id) && left > 0 && left < piece.size &&
            (spec->byte_level || (piece.data[left] & 0xC0) != 0x80);
 }
 

@@ -353,7 +353,9 @@ isotok_status isotok_encode_begin(isotok_session *session, const isotok_encode_o
 
 /* Encodes `input->text[consumed..size)`, writing to output[0..capacity).
  * OK           all of this part is consumed, except (unless LAST) a tail of at most
- *              max_key_bytes bytes from `consumed` on: present it again in front of the
+ *              max_key_bytes bytes (of white space any number, where a model from
+ *              tokenizer.json has tokens that take it along: present as much again if nothing
+ *              was consumed) from `consumed` on: present it again in front of the
  *              next part, with consumed = 0. After LAST the text is finished.
  * NEED_OUTPUT  take output->count elements, call again with the same input struct.
  * NEED_SCRATCH error.need bytes: isotok_session_move, then call again.

@@ -161,6 +161,7 @@ static void take_plain(const isotok_session *s, struct isotok__decoder *d, const
 {
     const uint32_t flags = s->model->decoder_pieces;
     const uint32_t prefix = s->model->blob.decoder_prefix_count;
+    if (size == 0) return; /* an id that is no token */
     d->piece = text;
     d->piece_size = size;
     d->piece_verbatim = !(flags & ISOTOK__DECODE_SPACES);

@@ -366,22 +366,31 @@ class ModelInstance:
     def _windows(self, data: bytes, call: Callable[[], int]) -> Iterator[int]:
         """Pass `data` through the window; yields the status of each step that has output."""
         source = memoryview(data)
-        position = 0
+        position, room = 0, self.window
         last = False
         status = abi.OK
         while not last and status != abi.AT_LIMIT:
-            part = source[position : position + self.window]
+            part = source[position : position + room]
             last = position + len(part) == len(source)
             for status in self._window(part, last, call):
                 yield status
-            position += self._consumed()
+            position += (taken := self._consumed())
+            room = self._next_room(room, taken)
+
+    def _next_room(self, room: int, taken: int) -> int:
+        """Bytes of the next part; more than this one, if the core has taken nothing of it.
+
+        So it is in white space of any length, in front of a token that may take it along.
+        """
+        return self.window if taken else 2 * room
 
     def _window(self, part: memoryview, last: bool, call: Callable[[], int]) -> Iterator[int]:
-        """Pass a part of a text, no longer than the window, through it."""
-        self.machine.view[self._text : self._text + len(part)] = part
+        """Pass a part of a text through the window, or through memory behind everything else."""
+        text = self._text if len(part) <= self.window else self._take(len(part))
+        self.machine.view[text : text + len(part)] = part
         flags = abi.PART_LAST if last else 0
         at = self._structs + _INPUT
-        self._pack(abi.INPUT_FORMAT, at, self._text, len(part), 0, flags)
+        self._pack(abi.INPUT_FORMAT, at, text, len(part), 0, flags)
         status = abi.NEED_OUTPUT
         while status not in (abi.OK, abi.AT_LIMIT):
             status = call()

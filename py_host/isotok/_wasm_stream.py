@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from isotok._wasm import WINDOW
 from isotok._wasm_sample import SamplingInstance
@@ -11,6 +11,10 @@ from isotok._wasm_text import numbers, utf8
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+
+_LONG: Final = 1024
+"""A longer tail is not shown to the core with each part, but each time it has doubled."""
 
 
 class StreamingInstance(SamplingInstance):
@@ -28,15 +32,16 @@ class StreamingInstance(SamplingInstance):
         """
         source = memoryview(data)
         ids: list[int] = []
-        position = 0
+        position, room = 0, self.window
         while True:
-            part = source[position : position + self.window]
+            part = source[position : position + room]
             at_end = position + len(part) == len(source)
             for _ in self._window(part, last and at_end, self._step_ids):
                 ids += self.results(self.machine.words[self._count_word]).tolist()
-            position += self._consumed()
+            position += (taken := self._consumed())
             if at_end:
                 return ids, data[position:]
+            room = self._next_room(room, taken)
 
     def begin_ids(self, flags: int) -> None:
         """Begin to decode ids."""
@@ -80,16 +85,23 @@ class WasmEncoder(_Stream):
     """An `isotok._backend.EncoderStream`."""
 
     _tail = b""
+    _least = 0  # bytes of tail and part together that are worth another step
 
     def push(self, part: str | bytes, last: bool, /) -> list[int]:
         data = self._tail + utf8(part)
+        if not last and len(data) < self._least:
+            self._tail = data
+            return []
         begun, self._begun, self._tail = self._begun, False, b""  # stays so if the step fails
+        self._least = 0
         instance = self._opened(len(data))
         if not begun:
             instance.begin_text(self._flags)
         ids, tail = instance.encode_part(data, last)
         if not last:
             self._begun, self._tail = True, tail
+            if len(tail) > _LONG:
+                self._least = 2 * len(tail)
         return ids
 
 

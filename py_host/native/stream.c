@@ -21,6 +21,7 @@ typedef struct {
     bool begun;    /* a text is under way */
     uint8_t *tail; /* of the text so far, what the core has not consumed */
     size_t tail_size, tail_capacity;
+    size_t least; /* bytes of tail and chunk together that are worth another step */
     uint32_t flags;
 } stream_object;
 
@@ -58,7 +59,7 @@ static PyObject *stream_new(PyObject *model, PyTypeObject *type, PyObject *flags
     atomic_flag_clear(&self->busy);
     self->begun = false;
     self->tail = NULL;
-    self->tail_size = self->tail_capacity = 0;
+    self->tail_size = self->tail_capacity = self->least = 0;
     self->flags = number;
     if (self->box != NULL) return (PyObject *)self;
     Py_DECREF(self);
@@ -167,13 +168,15 @@ static bool tail_add(stream_object *self, const uint8_t *text, size_t size)
     return true;
 }
 
-/* Encodes the tail with what follows it, so much that the core gets past the tail. Moves
- * *position to where the text goes on: behind what was joined, or back into it. */
+/* Encodes the tail with what follows it, so much that the core gets past the tail, or once more of
+ * a tail of white space that a token may take along. Moves *position to where the text goes on:
+ * behind what was joined, or back into it. */
 static isotok_status encode_tail(stream_object *self, native_call *call, const uint8_t *text,
                                  size_t size, bool last, size_t *total, size_t *position)
 {
     size_t joined = (size_t)self->model->info.max_key_bytes + JOIN, before = self->tail_size;
     size_t consumed = 0;
+    if (joined < before) joined = before;
     if (joined > size - *position) joined = size - *position;
     if (!tail_add(self, text + *position, joined)) return ISOTOK_E_TOO_LARGE;
     *position += joined;
@@ -195,15 +198,22 @@ static isotok_status encode_bytes(stream_object *self, native_call *call, const 
 {
     size_t position = 0, consumed = 0;
     isotok_status status = ISOTOK_OK;
-    if (self->tail_size != 0) {
+    bool done = false; /* encoded, or in the tail */
+    if (!last && self->tail_size + size < self->least)
+        return tail_add(self, text, size) ? status : ISOTOK_E_TOO_LARGE;
+    while (status == ISOTOK_OK && self->tail_size != 0 && !done) {
         status = encode_tail(self, call, text, size, last, total, &position);
-        if (position == size) return status; /* encoded, or in the tail */
+        done = position == size;
     }
-    if (status != ISOTOK_OK) return status;
-    status = encode_part(call, text + position, size - position, last, total, &consumed);
-    position += consumed;
+    if (status == ISOTOK_OK && !done) {
+        status = encode_part(call, text + position, size - position, last, total, &consumed);
+        position += consumed;
+    }
     if (status != ISOTOK_OK || last) return status;
-    return tail_add(self, text + position, size - position) ? status : ISOTOK_E_TOO_LARGE;
+    if (!tail_add(self, text + position, size - position)) return ISOTOK_E_TOO_LARGE;
+    /* what the core holds for long is not shown to it with each chunk, but each time it doubled */
+    self->least = self->tail_size > JOIN ? 2 * self->tail_size : 0;
+    return status;
 }
 
 static isotok_status encode_begin(stream_object *self, native_call *call)
@@ -211,7 +221,7 @@ static isotok_status encode_begin(stream_object *self, native_call *call)
     isotok_encode_options options = options_of(self->flags);
     if (self->begun) return ISOTOK_OK;
     self->begun = true;
-    self->tail_size = 0;
+    self->tail_size = self->least = 0;
     return isotok_encode_begin(self->box->session, &options, &call->error);
 }
 

@@ -37,6 +37,24 @@ def bytes_bpe(*, use_regex: bool = True) -> Json:
     return whole(model, pre_tokenizer=cuts, decoder=byte_level())
 
 
+def whole_words() -> Json:
+    """Bytes with ignore_merges, and words that no merge gives."""
+    source = bytes_bpe(use_regex=False)
+    vocab: dict[str, int] = source["model"]["vocab"]
+    words = ("<ab>", "[X]", "bc", "abab", "Ġabc")
+    vocab |= {word: len(vocab) + i for i, word in enumerate(words)}
+    cuts = {"type": "Split", "pattern": {"String": " "}, "behavior": "Isolated", "invert": False}
+    steps = [cuts, source["pre_tokenizer"]]
+    source["model"] |= {"ignore_merges": True}
+    return source | {"pre_tokenizer": {"type": "Sequence", "pretokenizers": steps}}
+
+
+def sparse(source: Json) -> Json:
+    """With every other id."""
+    vocab = {text: 2 * number for text, number in source["model"]["vocab"].items()}
+    return source | {"model": source["model"] | {"vocab": vocab}}
+
+
 def characters_bpe(normalizer: Json | None) -> Json:
     """As Llama and Gemma are."""
     tokens = [UNK, *(f"<0x{byte:02X}>" for byte in range(256)), *"▁abcé中1<>", "▁a", "ab", "▁ab"]
@@ -84,6 +102,9 @@ BERT = {
 MODELS: dict[str, Json] = {
     "bytes": bytes_bpe(),
     "bytes without a cut": bytes_bpe(use_regex=False),
+    "bytes, whole words": whole_words(),
+    "bytes, sparse": sparse(bytes_bpe()),
+    "word piece, sparse": sparse(word_piece()),
     "llama": characters_bpe(LLAMA),
     "gemma": characters_bpe(GEMMA),
     "word piece": word_piece(),

@@ -98,6 +98,10 @@ def _conflicts(tokens: Sequence[AddedToken]) -> Iterator[tuple[AddedToken, Added
     for token in tokens:
         if token.rstrip and begins:
             yield token, begins[0], "the white space that one takes along begins the other"
+    passed = (token for token in tokens if token.special or token.single_word)
+    ends = next((token for token in passed if ord(token.content[-1]) in spaces), None)
+    if ends is not None and begins and any(token.lstrip for token in tokens):
+        yield ends, begins[0], "they can overlap in white space that a third takes along"
     late = [token for token in tokens if token.normalized]
     early = [token for token in tokens if not token.normalized]
     if len(late) * len(early) > _MOST_PAIRS:

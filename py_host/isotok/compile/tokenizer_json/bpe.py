@@ -57,10 +57,11 @@ class Options:
 
 @dataclass
 class Pieces:
-    """Texts and types by id."""
+    """Texts and types by id; `given` is 1 for special tokens that other text can give too."""
 
     texts: list[bytes]
     types: bytearray
+    given: array[float]
 
 
 def bpe_fields(document: Document) -> bytes:
@@ -127,14 +128,16 @@ def _byte_level(
     for token in added:
         _need_bytes_of(token)
         is_given = pieces.types[token.id] == abi.NORMAL and (
-            token.id in splits.merged or len(pieces.texts[token.id]) == 1
+            options.ignore_merges
+            or token.id in splits.merged
+            or len(pieces.texts[token.id]) == 1
         )
         _put_added(pieces, token, is_given=is_given)
     _need_bytes(pieces)
     return byte_level_fields(
         pieces.texts,
         bytes(pieces.types),
-        array("f", bytes(4 * size)),
+        pieces.given,
         pipeline.arrays() or _one_pretoken(),
         parity=abi.PARITY_HF,
         whole=options.ignore_merges,
@@ -153,8 +156,8 @@ def _need_bytes_of(token: AddedToken) -> None:
 def _need_bytes(pieces: Pieces) -> None:
     there = {
         text
-        for text, kind in zip(pieces.texts, pieces.types, strict=True)
-        if kind == abi.NORMAL and len(text) == 1
+        for text, kind, given in zip(pieces.texts, pieces.types, pieces.given, strict=True)
+        if len(text) == 1 and (kind == abi.NORMAL or given)
     }
     if len(there) < 256:
         missing = next(byte for byte in range(256) if bytes([byte]) not in there)
@@ -207,7 +210,7 @@ def _character_fields(
     yield abi.FIELD_BYTE_FALLBACK, scalar(int(options.byte_fallback))
     yield abi.FIELD_PIECE_TEXT, b"".join(pieces.texts)
     yield abi.FIELD_PIECE_SIZES, array("H", map(len, pieces.texts))
-    yield abi.FIELD_SCORES, array("f", bytes(4 * len(pieces.texts)))
+    yield abi.FIELD_SCORES, pieces.given
     yield abi.FIELD_TYPES, bytes(pieces.types)
     yield abi.FIELD_UNK_SURFACE, (options.unk_token or "").encode()
     yield abi.FIELD_MERGE_COUNTS, splits.counts
@@ -253,7 +256,7 @@ def _need_texts(pieces: Pieces) -> None:
 
 
 def _empty(size: int) -> Pieces:
-    return Pieces([b""] * size, bytearray([abi.UNUSED]) * size)
+    return Pieces([b""] * size, bytearray([abi.UNUSED]) * size, array("f", bytes(4 * size)))
 
 
 def _put(pieces: Pieces, number: int, text: bytes, kind: int) -> None:
@@ -264,18 +267,17 @@ def _put(pieces: Pieces, number: int, text: bytes, kind: int) -> None:
 
 
 def _put_added(pieces: Pieces, token: AddedToken, *, is_given: bool) -> None:
-    """Set the type of an added token; one that the model itself gives has to stay as it is."""
+    """Set the type of an added token; what the model itself gives goes on being a piece."""
     content = token.content.encode()
     if pieces.texts[token.id] not in (b"", content):
         raise unsupported(
             "added_tokens", f"{shorten(token.content)}, whose id {token.id} is another token's"
         )
-    if not is_given:
-        _put(pieces, token.id, content, abi.CONTROL if token.special else abi.USER_DEFINED)
-    elif token.special:
-        raise unsupported(
-            "added_tokens", f"{shorten(token.content)}, special, which other text can give too"
-        )
+    if token.special:
+        _put(pieces, token.id, content, abi.CONTROL)
+        pieces.given[token.id] = is_given
+    elif not is_given:
+        _put(pieces, token.id, content, abi.USER_DEFINED)
 
 
 def _utf8_size(text: str) -> int:

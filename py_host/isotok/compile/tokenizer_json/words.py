@@ -57,6 +57,8 @@ def _read(document: Document) -> tuple[Pipeline, dict[str, int], tuple[AddedToke
     vocabulary = read_vocabulary(document)
     if not vocabulary:
         raise unsupported("model.vocab", "a vocabulary without entries")
+    if "" in vocabulary:
+        raise unsupported("model.vocab", "an empty token")
     return (
         pipeline,
         vocabulary,
