@@ -95,8 +95,9 @@ def test_changes_of_encodings(kind: str) -> None:
     reference, tokenizer = opened(varied(kind, post_processor=TEMPLATE))
     text = texts(rng)
     for _ in range(60):
+        overlap = rng.randrange(2)
         for one in (reference, tokenizer):
-            one.enable_truncation(8, stride=rng.randrange(2))
+            one.enable_truncation(8, stride=overlap)
         first, second = text(), text()
         made = both(reference, tokenizer, lambda t, a=(first, second): t.encode(*a))
         if made is None:
@@ -110,7 +111,8 @@ def test_changes_of_encodings(kind: str) -> None:
             one.pad(length, direction=side, pad_id=9, pad_type_id=3, pad_token="x")
         same(wanted, found)
         growing = rng.random() < 0.5
-        if len(wanted.overflowing) < 3:
+        # every part of one is joined to every part of the others, and so are their parts
+        if len(wanted.overflowing) < 3 and not any(p.overflowing for p in wanted.overflowing):
             wanted = theirs.Encoding.merge([wanted, made[0], wanted], growing)
             found = ours.Encoding.merge([found, made[1], found], growing)
             same(wanted, found)
@@ -148,7 +150,7 @@ def test_post_process() -> None:
             for one in (reference, tokenizer)
         ]
         for one in (reference, tokenizer):
-            one.enable_truncation(rng.choice([6, 6]), strategy="longest_first")
+            one.enable_truncation(6)
             one.enable_padding(length=12)
         same(
             reference.post_process(*parts[0], add_special_tokens=add),
