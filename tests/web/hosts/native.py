@@ -4,8 +4,8 @@
     python tests/web/hosts/native.py FOLDER
 
 FOLDER gets what make_foreign.py makes, the texts, and native.json: for each model and text
-the number of ids, and digests of ids, offsets, normalized and decoded text, of a sample and of the n best
-segmentations. Models are named as the server of the
+the number of ids, and digests of ids, offsets, normalized and decoded text, of a sample and of
+the n best segmentations. Models are named as the server of the
 host tests has them; models and texts of the data folder take part where it is there.
 """
 
