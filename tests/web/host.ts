@@ -1,6 +1,7 @@
 /** Everything that is compared, on one host: gets its files from a server, gives reports. */
 
 import { type Case, runCases } from "./cases.js";
+import { type ForeignAnswer, runForeign } from "./foreign.js";
 import { type NativeAnswer, runNative } from "./native.js";
 import type { Load, Report } from "./report.js";
 import { runSamples, type Samples } from "./samples.js";
@@ -10,7 +11,7 @@ import { runSentencePiece, runVectors, type SentencePieceVector, type Spine } fr
 /** Reports by suite; what a host has no data for is missing. */
 export type Results = Partial<Record<Suite, Report>>;
 
-type Suite = "spine" | "sentencepiece" | "cases" | "samples" | "native" | "uses";
+type Suite = "spine" | "sentencepiece" | "cases" | "samples" | "native" | "foreign" | "uses";
 
 export async function runAll(host: Host): Promise<Results> {
   const load: Load = (bytes) => host.Tokenizer.load(bytes, host.options);
@@ -39,6 +40,9 @@ export async function runAll(host: Host): Promise<Results> {
 
   const answers = (await files.json("native/native.json")) as NativeAnswer[] | undefined;
   if (answers) results.native = await runNative(load, answers, (name) => files.get(name));
+
+  const foreign = (await files.json("native/foreign/foreign.json")) as ForeignAnswer[] | undefined;
+  if (foreign) results.foreign = await runForeign(host, foreign, below("native/foreign"));
 
   results.uses = await runUses(host, "vectors/models/char_bytes.model");
   return results;

@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tests/reference", "py_host")]
 
+import make_foreign  # noqa: E402
 from support import oracle, toy  # noqa: E402
 from support.offsets import labelled_texts, model_paths, utf16  # noqa: E402
 
@@ -76,6 +77,7 @@ def main() -> None:
     origin = f"sentencepiece {oracle.VERSION}" if oracle.available() else "isotok"
     text = json.dumps({"origin": origin, "rows": found}, ensure_ascii=True)
     (folder / "offsets.json").write_text(text)
+    make_foreign.write(folder / "foreign", make_foreign.real_files())
     print(f"{folder}: {len(models)} models, {len(found)} texts with offsets of {origin}")
 
 

@@ -3,9 +3,9 @@
 
     python tests/web/hosts/native.py FOLDER
 
-FOLDER gets the texts and native.json: for each model and text the number of ids, and
-digests of ids, offsets, normalized and decoded text, of a sample and of the n best
-segmentations. Models are named as the server of the
+FOLDER gets what make_foreign.py makes, the texts, and native.json: for each model and text
+the number of ids, and digests of ids, offsets, normalized and decoded text, of a sample and of
+the n best segmentations. Models are named as the server of the
 host tests has them; models and texts of the data folder take part where it is there.
 """
 
@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "py_host")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests", "tests/web", "py_host")]
 
 import isotok  # noqa: E402
+import make_foreign  # noqa: E402
 from support import data, texts  # noqa: E402
 
 OWN = ("trained_unigram", "trained_bpe", "uni_rules", "uni_expand", "char_bytes", "word_plain")
@@ -116,6 +117,7 @@ def main() -> None:
                 for name, content in contents.items()
             ]
     (folder / "native.json").write_text(json.dumps(rows))
+    make_foreign.write(folder / "foreign", [])
     print(f"native.py: {len(rows)} answers of the native back end")
 
 

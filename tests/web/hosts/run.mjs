@@ -3,7 +3,7 @@
  *
  *     node run.mjs [PART-OF-A-NAME …]     e.g. workerd "Firefox, page"
  *
- * Each host is asked for six reports; each is one test. A report fails if anything in it
+ * Each host is asked for seven reports; each is one test. A report fails if anything in it
  * differs, or if the host compared less than Node did. The last line counts them. Rows of
  * Pyodide are those that ./build.sh test pyodide has left.
  */

@@ -6,6 +6,7 @@ const SUITES = {
   cases: "cases",
   samples: "samples",
   native: "native answers",
+  foreign: "tokenizer.json",
   uses: "uses",
 };
 const NO_DATA = "the data is not here; set ISOTOK_DATA to the data folder";

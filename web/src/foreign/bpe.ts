@@ -1,7 +1,7 @@
 /** BPE models of a tokenizer.json. */
 
 import * as abi from "../layout_gen.js";
-import { get, type Json, lengthOf, maybe } from "./checked.js";
+import { get, type Json, lengthOf, maybe, utf8Length } from "./checked.js";
 import { type AddedToken, resolveAdded } from "./document.js";
 import { broken, shorten, unsupported } from "./errors.js";
 import { type Field, Pieces, scalar, toUtf8 } from "./fields.js";
@@ -164,7 +164,7 @@ function characterFields(parts: Parts): Field[] {
   const splits = readSplits(model, {
     vocabulary,
     size,
-    measure: (text) => toUtf8(text).length,
+    measure: utf8Length,
     isApart: (text) => text === "",
     isRefused: (text) => refused.has(text),
   });

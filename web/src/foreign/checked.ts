@@ -91,6 +91,17 @@ export function checkWellFormed(text: string, path: string): void {
   if (/\p{Cs}/u.test(text)) throw broken(path, `${shorten(text)} holds half a surrogate pair`);
 }
 
+/** Number of bytes of a text as UTF-8. */
+export function utf8Length(text: string): number {
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    // Of a pair of surrogates, each half stands for two bytes.
+    length += code < 0x80 ? 1 : code < 0x800 || (code & 0xf800) === 0xd800 ? 2 : 3;
+  }
+  return length;
+}
+
 /** Number of code points. */
 export function lengthOf(text: string): number {
   let length = text.length;

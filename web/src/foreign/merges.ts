@@ -37,12 +37,13 @@ export function readSplits(model: Json, merging: Merging): Splits {
   const entries = new Uint32Array(pairs.length);
   let count = 0;
   for (const [rank, [left, right]] of pairs.entries()) {
-    const token = vocabulary.get(left + right);
+    const joined = left + right;
+    const token = vocabulary.get(joined);
     if (token === undefined || !vocabulary.has(left) || !vocabulary.has(right)) {
-      const missing = [left, right, left + right].find((text) => !vocabulary.has(text));
+      const missing = [left, right, joined].find((text) => !vocabulary.has(text));
       throw broken(`${PATH}[${rank}]`, `${shorten(missing)} is not in the vocabulary`);
     }
-    if (isRefused(left) || isRefused(right) || isRefused(left + right)) {
+    if (isRefused(left) || isRefused(right) || isRefused(joined)) {
       throw unsupported(`${PATH}[${rank}]`, `a merge of ${shorten(left)} and ${shorten(right)}`);
     }
     const length = measure(left);

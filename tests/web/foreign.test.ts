@@ -1,0 +1,174 @@
+/** tokenizer.json, tekken.json and rank files, in Node. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { Tokenizer, TokenizerError } from "isotok";
+import { Tokenizer as Inline } from "isotok/inline";
+import { expect, test } from "vitest";
+import { DATA, fixture, need, ROOT, realModel } from "./data.js";
+import { type ForeignAnswer, runForeign } from "./foreign.js";
+
+const answers = JSON.parse(
+  new TextDecoder().decode(fixture("foreign/foreign.json")),
+) as ForeignAnswer[];
+const small = answers.filter(({ real }) => !real);
+const LONG = { timeout: 180_000 };
+
+const getSmall = async (name: string) => fixture(`foreign/${name}`);
+
+/** A file of the data folder, unpacked. */
+async function getReal(name: string): Promise<Uint8Array | undefined> {
+  const bytes = realModel(name);
+  return bytes && name.endsWith(".gz") ? new Uint8Array(gunzipSync(bytes)) : bytes;
+}
+
+function smallFile(name: string): Uint8Array<ArrayBuffer> {
+  const found = small.find((answer) => answer.name === name);
+  return fixture(`foreign/${found?.file}`);
+}
+
+function fileOf(name: string): Record<string, never> & { model: Record<string, unknown> } {
+  return JSON.parse(new TextDecoder().decode(smallFile(name)));
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<TokenizerError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(TokenizerError);
+  return error as TokenizerError;
+}
+
+test("small files: blobs, ids, texts and refusals are Python's", LONG, async () => {
+  const report = await runForeign({ Tokenizer }, small, getSmall);
+  expect(report.failed).toEqual([]);
+  expect(report.passed).toBe(small.length);
+  expect(small.filter(({ blob }) => blob !== undefined).length).toBeGreaterThan(60);
+});
+
+test("the same of the package in one script", LONG, async () => {
+  const some = small.filter((_, i) => i % 7 === 0);
+  const report = await runForeign({ Tokenizer: Inline }, some, getSmall);
+  expect(report.failed).toEqual([]);
+});
+
+test("files of the data folder", LONG, async (context) => {
+  const real = answers.filter((answer) => answer.real);
+  need(context, realModel("gpt2.tokenizer.json"));
+  expect(real.length, `files in ${DATA}`).toBeGreaterThan(10);
+  const report = await runForeign({ Tokenizer }, real, getReal);
+  expect(report.failed).toEqual([]);
+  expect(report.passed).toBe(real.length);
+});
+
+test("a rank file is named by its path, a File, an address or the option", async () => {
+  const bytes = smallFile("cl100k_base.tiktoken");
+  for (const load of [
+    () => Tokenizer.load(new File([bytes], "cl100k_base.tiktoken")),
+    () => Tokenizer.load(bytes, { name: "https://example.com/cl100k_base.tiktoken?v=1" }),
+    () => Tokenizer.load(bytes, { name: "C:\\models\\cl100k_base.tiktoken" }),
+    () => Tokenizer.load(bytes, { name: "cl100k_base" }),
+  ]) {
+    const tokenizer = await load();
+    expect([...tokenizer.encode("hello world")]).toEqual([259, 260]);
+    tokenizer.dispose();
+  }
+  const error = await errorOf(Tokenizer.load(bytes));
+  expect(error.message).toContain("give one of these as the option name");
+  expect(error.code).toBe("E_UNSUPPORTED");
+});
+
+test("what is in no table is named, with what to do", async () => {
+  const file = fileOf("bytes.json");
+  const split = { type: "Split", pattern: { Regex: "abc|d" }, behavior: "Isolated", invert: false };
+  const cases: [object, RegExp][] = [
+    [
+      {
+        pre_tokenizer: {
+          type: "Sequence",
+          pretokenizers: [split, (file as object as { pre_tokenizer: object }).pre_tokenizer],
+        },
+      },
+      /^tokenizer\.json: pre_tokenizer: .*abc\|d/,
+    ],
+    [
+      { normalizer: { type: "Replace", pattern: { String: "a" }, content: "b" } },
+      /^tokenizer\.json: normalizer: .*'Replace', 'String', 'a', 'b'/,
+    ],
+    [
+      { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAA" } },
+      /^tokenizer\.json: normalizer: .*'Precompiled'/,
+    ],
+  ];
+  for (const [change, message] of cases) {
+    const bytes = new TextEncoder().encode(JSON.stringify({ ...file, ...change }));
+    const error = await errorOf(Tokenizer.load(bytes));
+    expect(error.message).toMatch(message);
+    expect(error.message).toContain("isotok compile tokenizer.json -o model.isotok");
+    expect(error.code).toBe("E_UNSUPPORTED");
+  }
+});
+
+test("hostile files: an error that says where, or a model", LONG, async () => {
+  const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  const texts = [
+    "{",
+    "{}",
+    '{"model": 5}',
+    `{"model": ${deep}}`,
+    `{"model": {"vocab": ${deep}}}`,
+    `{"model": {}, "normalizer": ${'{"type": "Sequence", "normalizers": ['.repeat(50)}${"]}".repeat(50)}}`,
+    '{"model": {"type": "BPE", "vocab": {"__proto__": 0}, "merges": []}}',
+    '{"model": {"type": "constructor"}}',
+    '{"model": {"type": "BPE", "vocab": {"a": 1e300}, "merges": []}}',
+    '{"model": {"type": "Unigram", "vocab": [["a", 1e999]]}}',
+    '{"config": {}, "vocab": []}',
+  ];
+  for (const text of texts) {
+    const error = await errorOf(Tokenizer.load(new TextEncoder().encode(text)));
+    expect(error.message).toMatch(/^(tokenizer\.json|vocabulary): /);
+    expect(error.code).not.toBe("TRAP");
+  }
+  const source = smallFile("unigram.json");
+  for (let size = 1; size < source.length; size += 31) {
+    await errorOf(Tokenizer.load(source.slice(0, size)));
+  }
+  for (let at = 0; at < source.length; at += 17) {
+    const damaged = source.slice();
+    damaged[at] = 48 + (at % 10);
+    try {
+      (await Tokenizer.load(damaged)).dispose();
+    } catch (error) {
+      expect(error).toBeInstanceOf(TokenizerError);
+      expect((error as TokenizerError).code).not.toBe("TRAP");
+    }
+  }
+});
+
+test("options that make no sense", async () => {
+  const tokenizer = await Tokenizer.load(smallFile("bytes.json"));
+  expect(() => tokenizer.encode("a", { special: "some" as never })).toThrow(
+    'special: some is unknown; use "none" or "all"',
+  );
+  tokenizer.dispose();
+});
+
+test("a packed model, and the blob of one", async () => {
+  const source = smallFile("llama.json");
+  const packed = await Tokenizer.compile(source, { form: "packed" });
+  const blob = await Tokenizer.compile(source);
+  expect(Buffer.from(await Tokenizer.compile(packed)).equals(blob)).toBe(true);
+});
+
+test("scripts that only such files need are not in what is loaded at once", () => {
+  const script = readFileSync(join(ROOT, "web/dist/index.js"), "utf8");
+  const names = [...script.matchAll(/from "\.\/([\w-]+\.js)"/g)].map((match) => match[1] as string);
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names) {
+    const text = readFileSync(join(ROOT, "web/dist", name), "utf8");
+    expect(text).not.toMatch(/model\.vocab|handle_chinese_chars/);
+    expect(text.length).toBeLessThan(120_000);
+  }
+});
