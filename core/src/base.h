@@ -46,6 +46,17 @@
 #define ISOTOK_COLD
 #endif
 
+/* 1: a smaller core that opens models of SentencePiece alone, and refuses others by the feature
+ * that it does not have. What only those need is behind ISOTOK__HAS, which is 0 then. */
+#ifndef ISOTOK_SENTENCEPIECE_ONLY
+#define ISOTOK_SENTENCEPIECE_ONLY 0
+#endif
+#if ISOTOK_SENTENCEPIECE_ONLY
+#define ISOTOK__HAS(field) 0u
+#else
+#define ISOTOK__HAS(field) (field)
+#endif
+
 /* Blob and memory alignment, in bytes. */
 #define ISOTOK_ALIGN 64u
 

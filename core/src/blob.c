@@ -9,6 +9,9 @@
 
 #include "blob_check.h"
 #include "trie.h"
+
+/* Features of what ISOTOK_SENTENCEPIECE_ONLY opens: those below byte_level. */
+#define OF_SENTENCEPIECE ((ISOTOK_FEATURE(BYTE_LEVEL) - 1) | ISOTOK_FEATURE(PACKED))
 #include "xxh64.h"
 
 isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what, uint32_t index,
@@ -48,7 +51,8 @@ ISOTOK_INLINE isotok_status check_header(const uint8_t *data, size_t size, isoto
                             isotok__load_u32(data + ISOTOK__HEADER_FORMAT), ISOTOK__HEADER_FORMAT,
                             0);
     features = isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
-    unknown = features & ~ISOTOK__FEATURES_KNOWN;
+    unknown = features & ~(ISOTOK_SENTENCEPIECE_ONLY ? OF_SENTENCEPIECE
+                                                     : ISOTOK__FEATURES_KNOWN);
     if (unknown != 0)
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
                             isotok__trailing_zeros(unknown), ISOTOK__HEADER_FEATURES, 0);
@@ -195,7 +199,7 @@ ISOTOK_INLINE void set_rules(struct isotok_model *model)
     n->replacements_size = b->charsmap_text_count;
     n->user = b->user_trie;
     n->start_set = b->start_set;
-    if (model->program.on) { /* not rules, but what its blocks are */
+    if (ISOTOK__HAS(model->program.on)) { /* not rules, but what its blocks are */
         n->hard_count = b->unicode_header[10];
         memcpy(n->hard_printable, b->unicode_header + 8, 8);
         if (n->flags & ISOTOK_NORM_ESCAPE && !n->compact) { /* a space changes its size */
@@ -247,7 +251,7 @@ ISOTOK_INLINE void set_derived(struct isotok_model *model)
     model->whole_text =
         (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 || model->pretokens != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
-    set_special(model);
+    if (!ISOTOK_SENTENCEPIECE_ONLY) set_special(model);
     if (b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES)
         model->decoder_pieces = b->decoder[0].flags | ISOTOK__DECODE_PIECES;
     model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;
@@ -281,12 +285,12 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
         (model->features & (ISOTOK_FEATURE(PRETOKENIZER) | ISOTOK_FEATURE(PRETOKENS) |
                             ISOTOK_FEATURE(BYTE_LEVEL))) != 0;
     if ((status = isotok__check_shape(model, data, error)) != ISOTOK_OK) return status;
-    if (model->features & ISOTOK_FEATURE(PRETOKENIZER)) {
+    if (ISOTOK__HAS(model->features & ISOTOK_FEATURE(PRETOKENIZER))) {
         const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(&model->blob);
         if (!isotok__pretok_open(&model->pretokenizer, &arrays))
             return corrupt(error, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_HEADER, 0);
     }
-    if ((model->features & ISOTOK_FEATURE(UNICODE)) &&
+    if (ISOTOK__HAS(model->features & ISOTOK_FEATURE(UNICODE)) &&
         !isotok__unicode_open(&model->program, &model->blob))
         return corrupt(error, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_UNICODE_HEADER, 0);
     if (verify != ISOTOK_VERIFY_TRUSTED &&

@@ -394,9 +394,9 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     if (!check_words(&c))
         return fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RANGES, b->word_ranges);
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);
-    if (status == ISOTOK_OK) status = check_pretokenizer(&c);
-    if (status == ISOTOK_OK) status = check_pretokens(&c);
-    if (status == ISOTOK_OK && model->program.on && !isotok__unicode_check(&model->program, b))
+    if (status == ISOTOK_OK && !ISOTOK_SENTENCEPIECE_ONLY) status = check_pretokenizer(&c);
+    if (status == ISOTOK_OK && !ISOTOK_SENTENCEPIECE_ONLY) status = check_pretokens(&c);
+    if (status == ISOTOK_OK && ISOTOK__HAS(model->program.on) && !isotok__unicode_check(&model->program, b))
         status = fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_UNICODE_TABLES, b->unicode_tables);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;

@@ -27,7 +27,7 @@ isotok_status isotok_decode_begin(isotok_session *s, uint32_t flags, isotok_erro
     if (s->model->parity == ISOTOK_PARITY_HF && !(flags & ISOTOK_KEEP_SPECIAL))
         flags |= ISOTOK_SKIP_SPECIAL;
     s->decoder.flags = flags;
-    if (s->model->decoder_pieces & ISOTOK__DECODE_STRIP)
+    if (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_STRIP)
         s->decoder.spaces = s->model->blob.decoder[0].argument;
     s->decoder.at_start = 1;
     if (s->model->has_denormalizer)
@@ -133,7 +133,7 @@ static bool settle_run(const isotok_session *s, struct isotok__decoder *d)
     const struct isotok__window *run = &s->window;
     uint32_t point, n;
     size_t p = 0;
-    if (run->size == 0 || !(s->model->decoder_pieces & ISOTOK__DECODE_RUNS)) return false;
+    if (run->size == 0 || !(ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS)) return false;
     d->piece = NULL;
     d->piece_size = (uint32_t)run->size;
     d->piece_position = 0;
@@ -159,7 +159,7 @@ static bool is_attached(const uint8_t *text, uint32_t size)
 static void take_plain(const isotok_session *s, struct isotok__decoder *d, const uint8_t *text,
                        uint32_t size)
 {
-    const uint32_t flags = s->model->decoder_pieces;
+    const uint32_t flags = ISOTOK__HAS(s->model->decoder_pieces);
     const uint32_t prefix = s->model->blob.decoder_prefix_count;
     if (size == 0) return; /* an id that is no token */
     d->piece = text;
@@ -196,15 +196,15 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d,
     bool stripped_once = false;
     d->piece_position = d->piece_size = 0;
     if (type == ISOTOK_CONTROL && (d->flags & ISOTOK_SKIP_SPECIAL)) return;
-    if (s->model->decoder_pieces != 0) {
+    if (ISOTOK__HAS(s->model->decoder_pieces) != 0) {
         take_plain(s, d, text, size);
         return;
     }
     if (d->wrote) d->at_start = 0;
-    if (type == ISOTOK_CONTROL && !s->model->byte_level) return;
+    if (type == ISOTOK_CONTROL && !ISOTOK__HAS(s->model->byte_level)) return;
     d->piece = text;
     d->piece_size = size;
-    d->piece_verbatim = type == ISOTOK_UNKNOWN || s->model->byte_level;
+    d->piece_verbatim = type == ISOTOK_UNKNOWN || ISOTOK__HAS(s->model->byte_level);
     if (type == ISOTOK_UNKNOWN && !token->verbatim) {
         d->piece = b->unk_surface;
         d->piece_size = b->unk_surface_count;
@@ -231,7 +231,7 @@ static uint8_t byte_of(const uint8_t *text)
 /* Takes one token; false if what came before must be delivered first. */
 static bool take_token(isotok_session *s, struct isotok__decoder *d, const struct token *token)
 {
-    const uint32_t pieces = s->model->decoder_pieces;
+    const uint32_t pieces = ISOTOK__HAS(s->model->decoder_pieces);
     uint32_t type = token->type;
     if (type == ISOTOK_UNKNOWN && (pieces & ISOTOK__DECODE_UNK_SPECIAL)) type = ISOTOK_CONTROL;
     if (type == ISOTOK_CONTROL && pieces != 0 && (d->flags & ISOTOK_SKIP_SPECIAL)) return true;
@@ -323,7 +323,7 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
                                          size_t *consumed, struct sink *sink)
 {
     const struct isotok__blob *b = &s->model->blob;
-    const bool bytes = s->model->byte_level != 0;
+    const bool bytes = ISOTOK__HAS(s->model->byte_level) != 0;
     const uint8_t *last; /* text of which COPY + 3 bytes are readable */
     if (b->piece_text_count < COPY + 3) return;
     last = b->piece_text + (b->piece_text_count - COPY - 3);
@@ -348,8 +348,8 @@ static bool decodes_usual(const isotok_session *s)
     const uint32_t plain = ISOTOK__DECODE_SPACES | ISOTOK__DECODE_FIRST | ISOTOK__DECODE_STRIP |
                            ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL |
                            ISOTOK__DECODE_PIECES;
-    return (s->model->decoder_pieces & ~plain) == 0 &&
-           (s->model->decoder_pieces & ISOTOK__DECODE_SPACES) && !s->decoder.at_start &&
+    return (ISOTOK__HAS(s->model->decoder_pieces) & ~plain) == 0 &&
+           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_SPACES) && !s->decoder.at_start &&
            s->decoder.spaces == 0 && s->window.size == 0;
 }
 
@@ -364,7 +364,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         if (!deliver(s, sink))
             return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
         if (next == next_id && d->bytes_count == 0 && !s->model->is_0_2_1 &&
-            (s->model->decoder_pieces != 0 ? decodes_usual(s) : d->wrote != 0)) {
+            (ISOTOK__HAS(s->model->decoder_pieces) != 0 ? decodes_usual(s) : d->wrote != 0)) {
             d->at_start = 0;
             decode_usual(s, (const uint32_t *)source, count, consumed, sink);
         }
@@ -377,7 +377,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         if (!next(s, source, *consumed, &token))
             return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID, (uint32_t)*consumed,
                                 0, s->model->blob.vocab_size);
-        if ((s->model->decoder_pieces & ISOTOK__DECODE_RUNS) &&
+        if ((ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS) &&
             s->window.size == s->window.capacity)
             return isotok__need_scratch(s, error);
         if (take_token(s, d, &token)) ++*consumed;

@@ -68,7 +68,7 @@ static void span_of(const struct isotok_session *s, uint32_t position, uint32_t 
         /* past the last byte: where the normalizer stands */
         span->begin = w->map_base + w->map[position];
         uint32_t end = position + size;
-        if (s->model->byte_level) /* of a character that is divided: all of it */
+        if (ISOTOK__HAS(s->model->byte_level)) /* of a character that is divided: all of it */
             while (end < w->size && (w->text[end] & 0xC0) == 0x80) end++;
         span->end = end < w->size ? w->map_base + w->map[end] : s->normalizer.consumed;
     }
@@ -224,7 +224,7 @@ isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
 static isotok_status emit_template(struct isotok_session *s, isotok_output *o)
 {
     const struct isotok__blob *b = &s->model->blob;
-    if (!(s->options.flags & ISOTOK_TEMPLATE)) return ISOTOK_OK;
+    if (!ISOTOK__HAS(s->options.flags & ISOTOK_TEMPLATE)) return ISOTOK_OK;
     for (; s->emitter.operation < b->template_ops_count; s->emitter.operation++) {
         const struct isotok__operation *operation = b->template_ops + s->emitter.operation;
         isotok_status status;

@@ -110,7 +110,7 @@ static void segment(struct isotok_session *s, uint32_t size)
 static void drop_emitted(struct isotok_session *s)
 {
     isotok__window_drop(s, s->ready);
-    if (s->model->pretokenizer.count != 0)
+    if (ISOTOK__HAS(s->model->pretokenizer.count) != 0)
         isotok__pretok_move(&s->model->pretokenizer, &s->cutter, s->ready);
     s->ready = 0;
     s->tokens.count = 0;
@@ -163,7 +163,7 @@ static isotok_status advance(struct isotok_session *s, isotok_input *input, bool
     uint32_t ready;
     *out_end = false;
     if (status != ISOTOK_OK) return status;
-    if (s->model->pretokens) return segment_pretokens(s, settled, full, out_end, error);
+    if (ISOTOK__HAS(s->model->pretokens)) return segment_pretokens(s, settled, full, out_end, error);
     if (s->normalizer.finished) {
         ready = (uint32_t)s->window.size;
         if (ready == 0) *out_end = true;
@@ -213,7 +213,7 @@ static isotok_status run(isotok_session *s, isotok_input *input, isotok_output *
         if (status != ISOTOK_OK) break;
         drop_emitted(s);
         status = advance(s, input, &end, error);
-        if (status == ISOTOK_OK && end && s->normalizer.finished && s->special_size != 0) {
+        if (status == ISOTOK_OK && end && s->normalizer.finished && ISOTOK__HAS(s->special_size) != 0) {
             status = isotok__special_emit(s, input, output);
             end = false;
         }

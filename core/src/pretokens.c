@@ -25,7 +25,7 @@ static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
     struct isotok__tokens *tokens = &s->tokens;
     const uint32_t before = tokens->count;
     struct isotok__cache_entry entry;
-    if (s->model->pretokens)
+    if (ISOTOK__HAS(s->model->pretokens))
         segment_pretoken(s, text, query->size);
     else
         isotok__bpe_chunks(s->model, text, query->size, &s->bpe, tokens);
@@ -145,7 +145,7 @@ static uint32_t next_ends(struct isotok_session *s, uint32_t settled, uint32_t *
                           uint32_t capacity)
 {
     const bool finished = s->normalizer.finished != 0;
-    if (s->model->pretokenizer.count != 0)
+    if (ISOTOK__HAS(s->model->pretokenizer.count) != 0)
         return isotok__pretokenize(&s->model->pretokenizer, &s->cutter, s->window.text, settled,
                                    finished, s->symbols, ends, capacity);
     ends[0] = settled;

@@ -86,7 +86,7 @@ static uint64_t array_size(const struct isotok_model *model, const struct array 
 static uint64_t carve_all(const struct isotok_model *model, struct isotok_session *s, size_t n,
                           const struct isotok_session *from)
 {
-    const bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM, program = model->program.on != 0;
+    const bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM, program = ISOTOK__HAS(model->program.on) != 0;
     const uint32_t has = 1u << ALL | (uint32_t)program << PROGRAM |
                          (uint32_t)(program && model->blob.charsmap_trie != NULL) << CHARSMAP |
                          (uint32_t)unigram << UNIGRAM |
@@ -257,7 +257,7 @@ void isotok__text_begin(struct isotok_session *s, bool keep_ill_formed)
 int isotok__text_run(struct isotok_session *s, const uint8_t *text, size_t size, size_t *position,
                      bool last)
 {
-    if (!s->model->program.on)
+    if (!ISOTOK__HAS(s->model->program.on))
         return isotok__normalizer_run(&s->normalizer, text, size, position, last, &s->window);
     return isotok__unicode_run(s->model, &s->normalizer, &s->unicode, text, size, position, last,
                                &s->window);
@@ -265,6 +265,6 @@ int isotok__text_run(struct isotok_session *s, const uint8_t *text, size_t size,
 
 size_t isotok__text_settled(struct isotok_session *s)
 {
-    return s->model->program.on ? s->window.settled
+    return ISOTOK__HAS(s->model->program.on) ? s->window.settled
                                 : isotok__normalizer_settled(&s->normalizer, &s->window);
 }

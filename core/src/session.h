@@ -165,7 +165,7 @@ size_t isotok__text_settled(struct isotok_session *session);
  * aligned to. */
 ISOTOK_INLINE uint32_t isotok__map_shift(const struct isotok_session *s)
 {
-    return s->model->program.on && !(s->options.flags & ISOTOK_NORMALIZED) ? 3 : 0;
+    return ISOTOK__HAS(s->model->program.on) && !(s->options.flags & ISOTOK_NORMALIZED) ? 3 : 0;
 }
 
 /* Fails with NEED_SCRATCH, asking for a window twice as large. */

@@ -171,7 +171,7 @@ size_t isotok__special_stop(struct isotok_session *s, const isotok_input *input,
     /* a little more than there is room for: who finds nothing to read would not say so */
     const size_t room = s->window.capacity - s->window.size + 64;
     size_t end = input->consumed + isotok__min(input->size - input->consumed, room);
-    if (s->model->blob.special_trie == NULL ||
+    if (ISOTOK_SENTENCEPIECE_ONLY || s->model->blob.special_trie == NULL ||
         !((s->options.flags & ISOTOK_SPECIAL) || (s->model->special_flags & ISOTOK__ADDED_PLAIN)))
         return input->size;
     if (s->special_size == 0 && input->consumed + s->special_clear < end)
@@ -188,6 +188,7 @@ size_t isotok__special_stop(struct isotok_session *s, const isotok_input *input,
 void isotok__special_passed(struct isotok_session *s, const isotok_input *input, size_t before)
 {
     const size_t size = input->consumed - before;
+    if (ISOTOK_SENTENCEPIECE_ONLY) return;
     s->special_clear -= isotok__min(s->special_clear, size);
     if (size != 0 && (s->model->special_flags & ISOTOK__ADDED_SINGLE_WORD))
         s->special_word = ends_word(s, input->text, input->consumed);

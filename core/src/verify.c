@@ -18,7 +18,7 @@ static bool is_matchable(const isotok_model *model, uint32_t id)
     if (model->features & ISOTOK_FEATURE(PRETOKENS))
         return type != ISOTOK_UNUSED && model->blob.scores[id] >= -FLT_MAX;
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED ||
-           (type == ISOTOK_UNUSED && !model->byte_level &&
+           (type == ISOTOK_UNUSED && !ISOTOK__HAS(model->byte_level) &&
             (model->blob.algorithm == ISOTOK_BPE ||
              (model->is_0_2_1 && model->blob.algorithm != ISOTOK_UNIGRAM)));
 }
