@@ -79,7 +79,7 @@ static ISOTOK_COLD uint32_t other_scalar(const uint8_t *text, size_t size, uint3
 
 /* The step at text[0..size): user-defined piece, else longest rule, else one character,
  * else U+FFFD for one ill-formed byte. */
-static ISOTOK_NOINLINE void next_step(const struct isotok__normalizer *n, const uint8_t *text, size_t size,
+static void next_step(const struct isotok__normalizer *n, const uint8_t *text, size_t size,
                       struct step *step)
 {
     const struct isotok__rules *rules = n->rules;
@@ -361,7 +361,7 @@ static ISOTOK_COLD bool begin_text(struct isotok__normalizer *n, const uint8_t *
 }
 
 /* One step at text[0..size), whatever it is: how much it reads, or 0: there is no room. */
-static ISOTOK_NOINLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text,
+ISOTOK_INLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text,
                                       size_t size, struct isotok__window *w)
 {
     struct step step;
@@ -412,6 +412,7 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         taken = take_step(n, text + p, size - p, w);
         fits = taken != 0;
         p += taken;
+        if (blocks && !collapse) p = copy_blocks(n, text, size - tail, p, w);
     }
     *position = p;
     return fits && (!last || finish(n, w)) ? ISOTOK__NORM_DONE : ISOTOK__NORM_FULL;

@@ -11,18 +11,15 @@ uint32_t isotok__user_match(const struct isotok__trie_node *user, uint32_t most,
 {
     uint32_t slot = 0, best = 0, matches = 0, i;
     if (size < most) most = (uint32_t)size;
-    for (i = 0; i < most;) {
-        const uint8_t *canonical = text + i;
-        uint32_t length = 1;
-        if (compact && *canonical == 0x20) {
-            canonical = (const uint8_t *)"\xE2\x96\x81";
-            length = 3;
-        }
-        slot = isotok__trie_walk(user, slot, canonical, length);
+    for (i = 0; i < most; i++) {
+        uint32_t bytes = compact && text[i] == 0x20 ? 0x8196E2 : text[i];
+        do {
+            slot = isotok__trie_step(user, slot, (uint8_t)bytes);
+            bytes >>= 8;
+        } while (slot != ISOTOK_NO_SLOT && bytes != 0);
         if (slot == ISOTOK_NO_SLOT) break;
-        i++;
         if (user[slot].value != 0) {
-            best = i;
+            best = i + 1;
             if (++matches == MAX_USER_MATCHES) break;
         }
     }
