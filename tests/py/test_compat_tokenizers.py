@@ -1,4 +1,4 @@
-"""isotok.compat.tokenizers: encodings as those of tokenizers 0.23.3, on small models of all kinds."""
+"""isotok.compat.tokenizers: encodings as those of tokenizers 0.23.3, on models of all kinds."""
 
 from __future__ import annotations
 

@@ -127,7 +127,9 @@ def same_calls(
             pairs = [rng.choice([one, lambda: (one(), one())])() for _ in range(rng.randrange(4))]
             batch = [each for each in pairs if each]
             for name in ("encode_batch", "encode_batch_fast"):
-                every = both(theirs, ours, lambda t, n=name, b=batch: getattr(t, n)(b, words, add))
+                every = both(
+                    theirs, ours, lambda t, n=name, a=(batch, words, add): getattr(t, n)(*a)
+                )
                 for wanted, found in zip(*(every or ([], [])), strict=True):
                     same(wanted, found)
     for tokenizer in (theirs, ours):
