@@ -1,4 +1,4 @@
-"""isotok.compat.tokenizers: the encodings of tokenizers 0.23.3, on all kinds of small models."""
+"""isotok.compat.tokenizers: encodings as those of tokenizers 0.23.3, on models of all kinds."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def same_calls(
             batch = [each for each in pairs if each]
             for name in ("encode_batch", "encode_batch_fast"):
                 every = both(
-                    theirs, ours, lambda t, n=name, b=batch, w=words, a=add: getattr(t, n)(b, w, a)
+                    theirs, ours, lambda t, n=name, a=(batch, words, add): getattr(t, n)(*a)
                 )
                 for wanted, found in zip(*(every or ([], [])), strict=True):
                     same(wanted, found)

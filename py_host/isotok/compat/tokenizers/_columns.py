@@ -5,7 +5,7 @@ A list in a column is never changed, so columns can share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
@@ -58,11 +58,16 @@ def sliced(column: Column[T], begin: int, end: int) -> Column[T]:
     return changed(column, lambda made: made[begin:end])
 
 
-def joined(left: Column[T], right: Column[T]) -> Column[T]:
-    """Return two columns as one."""
-    if not isinstance(left, Lazy) and not isinstance(right, Lazy):
-        return left + right
-    depth = max(one.depth if isinstance(one, Lazy) else 0 for one in (left, right))
-    if depth >= _DEEPEST:
-        return value(left) + value(right)
-    return Lazy(lambda: value(left) + value(right), depth + 1)
+def joined(columns: Sequence[Column[T]]) -> Column[T]:
+    """Return columns end to end as one."""
+    depth = max([one.depth for one in columns if isinstance(one, Lazy)], default=-1)
+    if 0 <= depth < _DEEPEST:
+        return Lazy(lambda: _together(columns), depth + 1)
+    return _together(columns)
+
+
+def _together(columns: Sequence[Column[T]]) -> list[T]:
+    found: list[T] = []
+    for column in columns:
+        found += column.get() if isinstance(column, Lazy) else column
+    return found

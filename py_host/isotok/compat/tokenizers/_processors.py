@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from isotok.compat.tokenizers._columns import Column, Lazy, joined, value
-from isotok.compat.tokenizers._content import Content, Offsets, appended, merged, of_specials
+from isotok.compat.tokenizers._content import Content, Offsets, merged, of_specials
 from isotok.compile.tokenizer_json.checked import Json, flat, optional
 
 Processor = Callable[[list[Content], bool], list[Content]]
@@ -40,20 +40,27 @@ class PostProcessor:
 
     def process(self, content: Content, other: Content | None, add_special_tokens: bool) -> Content:
         """Return a text, or two, with what is around them."""
-        contents = [
-            one.each_part(lambda part, i=i: part.all_of(i)).typed(i)
-            for i, one in enumerate([content] if other is None else [content, other])
-        ]
+        contents = [_in_sequence(content, 0)]
+        if other is not None:
+            contents.append(_in_sequence(other, 1))
         for step in self.steps:
             contents = step(contents, add_special_tokens)
-        return contents[0] if len(contents) == 1 else merged(contents, growing=False)
+        return contents[0] if len(contents) == 1 else merged(contents)
+
+
+def _in_sequence(content: Content, sequence: int) -> Content:
+    """Give a text its number, which is its type as well; its overflowing parts keep theirs."""
+    found = content.all_of(sequence, sequence)
+    if content.overflowing != []:
+        found.overflowing = content.changed_parts(lambda one: one.all_of(sequence))
+    return found
 
 
 def without_processor(content: Content, other: Content | None) -> Content:
     """Return a text, or two, where there is no post_processor."""
     if other is None:
         return content
-    return appended(content.all_of(0), other.all_of(1), growing=False)
+    return merged([content.all_of(0), other.all_of(1)])
 
 
 def read_post_processor(document: Json | None) -> PostProcessor | None:
@@ -142,7 +149,7 @@ def _template(step: Json) -> tuple[Processor, int, int]:
         for piece in single if len(contents) == 1 else pair:
             if piece.sequence is not None:
                 one = contents[piece.sequence]
-                found.append(one.typed(piece.type_id).all_of(piece.sequence))
+                found.append(one.all_of(piece.sequence, piece.type_id))
             elif add_special_tokens:
                 found.append(of_specials(piece.ids, piece.tokens, piece.type_id))
         return found
@@ -181,11 +188,11 @@ class _Ends:
         whole = [*before.ids, *content.ids, *after.ids]
         return Content(
             whole,
-            joined(joined(before.type_ids, type_ids), after.type_ids),
-            joined(joined(before.tokens, content.tokens), after.tokens),
-            joined(joined(before.words, content.words), after.words),
-            joined(joined(before.offsets, content.offsets), after.offsets),
-            joined(joined(before.special, [0] * size), after.special),
+            joined([before.type_ids, type_ids, after.type_ids]),
+            joined([before.tokens, content.tokens, after.tokens]),
+            joined([before.words, content.words, after.words]),
+            joined([before.offsets, content.offsets, after.offsets]),
+            joined([before.special, [0] * size, after.special]),
             [1] * len(whole),
             ranges={self.sequence: (len(before), len(before) + size)},
         )
