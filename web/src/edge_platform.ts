@@ -9,6 +9,7 @@ export function edgePlatform(module: WebAssembly.Module): Platform {
     open: fetchBytes,
     readWasm: (url) => fetch(url),
     wasm: () => module,
+    foreign: () => import("./isotok-foreign.js"),
     buildWasm() {
       throw new TokenizerError(
         "SOURCE",

@@ -7,11 +7,12 @@ import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
+import { isUint8Array } from "../tags.js";
 import { VERSION } from "../version.js";
 import { build, checkCompat, type Form, isForm } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes, sourceError } from "./bytes.js";
 import { BlobCache } from "./cache.js";
-import { type Foreign, kindOf } from "./kind.js";
+import { kindOf } from "./kind.js";
 import { moduleOf, type ReadWasm, type WasmSource } from "./module.js";
 
 export interface LoadOptions {
@@ -65,6 +66,8 @@ export interface Platform {
   /** The module that `load` takes by default. */
   readonly wasm: () => WasmSource | Promise<WasmSource>;
   readonly buildWasm: () => WasmSource | Promise<WasmSource>;
+  /** The reader of other libraries' files. */
+  readonly foreign: () => Promise<typeof import("../isotok-foreign.js")>;
 }
 
 const LEVELS: Readonly<Record<string, number>> = {
@@ -155,7 +158,7 @@ async function openForeign(
 ): Promise<ModelInstance> {
   const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   if (!options.cache) {
-    const source = await readable(bytes, options.name);
+    const source = await readable(platform, bytes, options.name);
     const built = await build(await module(), source, "blob", options.compat);
     return adopt(machine, built.memory, built.at, built.size, opening);
   }
@@ -166,7 +169,7 @@ async function openForeign(
   const stored = await openStored(platform, machine.module, cache, opening);
   if (stored !== undefined) return stored;
   const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
-  const readableAgain = await readable(again, options.name);
+  const readableAgain = await readable(platform, again, options.name);
   const built = await build(await module(), readableAgain, "blob", options.compat);
   const model = adopt(machine, built.memory, built.at, built.size, opening);
   await cache?.put(built.memory.copy(built.at, built.size));
@@ -174,20 +177,20 @@ async function openForeign(
 }
 
 /** What the compiler reads: the bytes, or what a script makes of them. */
-async function readable(bytes: PeekedBytes, name: string = bytes.name): Promise<PeekedBytes> {
+async function readable(
+  platform: Platform,
+  bytes: PeekedBytes,
+  name: string = bytes.name,
+): Promise<PeekedBytes> {
   const kind = kindOf(bytes.head);
   if (kind !== "json" && kind !== "ranks") return bytes;
-  const fields = await readForeign(kind, await bytes.all(), name);
+  const script = await platform.foreign().catch((error) => {
+    throw sourceError("isotok-foreign.js", `cannot be loaded (${reasonOf(error)})`, error);
+  });
+  const fields = script.readForeign(kind, await bytes.all(), name);
+  if (!isUint8Array(fields)) throw new TokenizerError(fields.code, fields.message, fields.details);
   const { length } = fields;
   return PeekedBytes.peek({ name, size: length, chunks: [fields].values() }, HEADER_SIZE);
-}
-
-/** The scripts and tables for that are loaded when they are needed. */
-async function readForeign(kind: Foreign, data: Uint8Array, name: string) {
-  const reader = await import("../foreign/read.js").catch((error) => {
-    throw sourceError("isotok", `its reader of such files cannot be loaded (${reasonOf(error)})`);
-  });
-  return reader.readForeign(kind, data, name);
 }
 
 function adopt(
@@ -239,7 +242,7 @@ export async function compileModel(
   const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   module.catch(() => {});
   const bytes = await peek(platform, source);
-  const readableBytes = await readable(bytes, options.name);
+  const readableBytes = await readable(platform, bytes, options.name);
   const { memory, at, size } = await build(await module, readableBytes, form, compat);
   return memory.copy(at, size);
 }
