@@ -31,6 +31,7 @@ export default defineConfig({
       entry("isotok/inline", "dist/inline.js"),
       entry("isotok/worker", "dist/worker_node.js"),
       entry("isotok/edge", "dist/edge.js"),
+      entry("isotok/foreign", "dist/isotok-foreign.js"),
       entry("vitest", "node_modules/vitest/dist/index.js"),
     ],
   },

@@ -1,6 +1,7 @@
 /** The entry point for edge runtimes, with what such runtimes forbid. */
 
 import { Tokenizer, TokenizerError } from "isotok/edge";
+import * as foreign from "isotok/foreign";
 import { afterEach, expect, test, vi } from "vitest";
 import { distFile, fixture } from "./data.js";
 
@@ -48,6 +49,19 @@ test("a .model needs the compiler as a module, and says so", async () => {
   await expect(failed).rejects.toBeInstanceOf(TokenizerError);
   const tokenizer = await Tokenizer.load(fixture("toy.model"), { buildWasm: module });
   expect(tokenizer.count("hello world")).toBe(2);
+  tokenizer.dispose();
+});
+
+test("a tokenizer.json needs its reader too, and says so", async () => {
+  const answers = JSON.parse(new TextDecoder().decode(fixture("foreign/foreign.json")));
+  const { file } = answers.find(({ name }: { name: string }) => name === "bytes.json");
+  const bytes = fixture(`foreign/${file}`);
+  restrict(bytes);
+  const failed = Tokenizer.load("https://example.com/tokenizer.json", { buildWasm: module });
+  await expect(failed).rejects.toThrow('import * as foreign from "isotok/foreign"');
+  await expect(failed).rejects.toBeInstanceOf(TokenizerError);
+  const tokenizer = await Tokenizer.load(bytes, { buildWasm: module, foreign });
+  expect(tokenizer.decode(tokenizer.encode("hello world"))).toBe("hello world");
   tokenizer.dispose();
 });
 

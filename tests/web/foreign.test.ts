@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Tokenizer, TokenizerError } from "isotok";
+import * as foreign from "isotok/foreign";
 import { Tokenizer as Inline } from "isotok/inline";
+import { TokenizerWorker } from "isotok/worker";
 import { expect, test } from "vitest";
 import { DATA, fixture, need, ROOT, realModel } from "./data.js";
 import { type ForeignAnswer, runForeign } from "./foreign.js";
@@ -155,6 +157,23 @@ test("options that make no sense", async () => {
   tokenizer.dispose();
 });
 
+test("a worker: options, and the name of a Response", async () => {
+  const worker = new TokenizerWorker();
+  const tokenizer = await worker.load(smallFile("bytes, template.json"), { foreign });
+  const bare = await tokenizer.encode("hello</s>", { addSpecialTokens: false, special: "none" });
+  expect(await tokenizer.decode(bare)).toBe("hello</s>");
+  const ids = await tokenizer.encode("hello</s>");
+  expect(ids.length).toBe(5); // <s> hello </s> </s> <s>
+  expect(await tokenizer.decode(ids)).toBe("hello");
+  expect(await tokenizer.decode(ids, { skipSpecialTokens: false })).toBe("<s>hello</s></s><s>");
+  const decoder = await tokenizer.decoder({ skipSpecialTokens: false });
+  expect((await decoder.push(0)) + (await decoder.flush())).toBe("<s>");
+  const response = new Response(smallFile("cl100k_base.tiktoken"));
+  Object.defineProperty(response, "url", { value: "https://example.com/cl100k_base.tiktoken" });
+  expect([...(await (await worker.load(response)).encode("hello world"))]).toEqual([259, 260]);
+  worker.dispose();
+});
+
 test("a packed model, and the blob of one", async () => {
   const source = smallFile("llama.json");
   const packed = await Tokenizer.compile(source, { form: "packed" });
@@ -168,7 +187,7 @@ test("scripts that only such files need are not in what is loaded at once", () =
   expect(names.length).toBeGreaterThan(0);
   for (const name of names) {
     const text = readFileSync(join(ROOT, "web/dist", name), "utf8");
-    expect(text).not.toMatch(/model\.vocab|handle_chinese_chars/);
+    expect(text).not.toMatch(/model\.vocab|handle_chinese_chars|import\("/);
     expect(text.length).toBeLessThan(120_000);
   }
 });

@@ -23,6 +23,11 @@ const WEB = join(ROOT, "web");
 const BIN = join(WEB, "node_modules/.bin");
 const run = promisify(execFile);
 
+const WORDS = {
+  model: { type: "WordLevel", vocab: { "[UNK]": 0, hello: 1, world: 2 }, unk_token: "[UNK]" },
+  pre_tokenizer: { type: "WhitespaceSplit" },
+};
+
 let folder: string;
 /** The package as it is installed from the tarball. */
 let installed: string;
@@ -36,6 +41,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "package.json"), '{"type": "module", "private": true}');
   writeFileSync(join(folder, "model.isotok"), await Tokenizer.compile(fixture("toy.model")));
   writeFileSync(join(folder, "toy.model"), fixture("toy.model"));
+  writeFileSync(join(folder, "words.json"), JSON.stringify(WORDS));
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -69,7 +75,7 @@ describe("the tarball", () => {
     const files = readdirSync(installed).sort();
     expect(files).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
     const size = statSync(tarball()).size;
-    expect(size).toBeLessThan(250_000);
+    expect(size).toBeLessThan(400_000); // half of it is isotok-foreign.js
   });
 
   test("has the modules that were built, and Python has the same", () => {
@@ -199,8 +205,9 @@ describe("bundlers", () => {
 
   test("esbuild for browsers: the module is passed", async () => {
     const code = `import { Tokenizer } from "isotok";
-      export async function use(model, wasm) {
-        const tokenizer = await Tokenizer.load(model, { wasm });
+      import * as foreign from "isotok/foreign";
+      export async function use(model, wasm, buildWasm) {
+        const tokenizer = await Tokenizer.load(model, { wasm, buildWasm, foreign });
         return [...tokenizer.encode("hello world")].join();
       }`;
     writeFileSync(join(folder, "page.js"), code);
@@ -212,9 +219,11 @@ describe("bundlers", () => {
       `import { readFileSync } from "node:fs";
       import { use } from "./page.out.mjs";
       const wasm = readFileSync("node_modules/isotok/dist/isotok.wasm");
-      console.log(await use(readFileSync("model.isotok"), wasm));`,
+      const buildWasm = readFileSync("node_modules/isotok/dist/isotok-build.wasm");
+      console.log(await use(readFileSync("model.isotok"), wasm));
+      console.log(await use(readFileSync("words.json"), wasm, buildWasm));`,
     );
-    expect(out.trim()).toBe("3,4");
+    expect(out.trim()).toBe("3,4\n1,2");
   });
 
   test("esbuild for Node: the modules are beside the bundle", async () => {
@@ -258,9 +267,11 @@ describe("bundlers", () => {
       `import { readFileSync } from "node:fs";
       import { use } from "./alone/one.mjs";
       globalThis.fetch = undefined;
-      console.log(await use(readFileSync("model.isotok")), await use(readFileSync("toy.model")));`,
+      for (const name of ["model.isotok", "toy.model", "words.json"]) {
+        console.log(await use(readFileSync(name)));
+      }`,
     );
-    expect(out.trim()).toBe("3,4 3,4");
+    expect(out.trim()).toBe("3,4\n3,4\n1,2");
   });
 
   test("vite: modules and the worker become files of the build", async () => {
@@ -281,7 +292,8 @@ describe("bundlers", () => {
     const files = readdirSync(join(site, "dist/assets")).map((name) =>
       name.replace(/-[\w-]{8}\./, "."),
     );
-    for (const name of ["isotok.wasm", "isotok-build.wasm", "worker_main.js", "index.js"]) {
+    const names = ["isotok.wasm", "isotok-build.wasm", "isotok-foreign.js"];
+    for (const name of [...names, "worker_main.js", "index.js"]) {
       expect(files).toContain(name);
     }
     const emitted = readdirSync(join(site, "dist/assets")).filter(

@@ -17,6 +17,29 @@ const examples = PAGES.flatMap((name) => {
   return found.map(([, code]) => code as string);
 });
 const run = promisify(execFile);
+
+/** A tokenizer.json. */
+const token = (id: number, content: string) => {
+  const flags = { lstrip: false, rstrip: false, single_word: false, normalized: false };
+  return { id, content, special: true, ...flags };
+};
+const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } });
+const [A, B] = ["A", "B"].map((id) => ({ Sequence: { id, type_id: 0 } }));
+const WORDS = {
+  added_tokens: [token(0, "<s>"), token(1, "</s>")],
+  pre_tokenizer: { type: "WhitespaceSplit" },
+  post_processor: {
+    type: "TemplateProcessing",
+    single: [special("<s>"), A, special("</s>")],
+    pair: [special("<s>"), A, B, special("</s>")],
+    special_tokens: { "<s>": { ids: [0] }, "</s>": { ids: [1] } },
+  },
+  model: {
+    type: "WordLevel",
+    vocab: { "<s>": 0, "</s>": 1, "<unk>": 2, hello: 3, world: 4 },
+    unk_token: "<unk>",
+  },
+};
 let folder: string;
 
 /** A folder as a user has it: the package installed, and two models. */
@@ -25,6 +48,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(join(ROOT, "web"), join(folder, "node_modules/isotok"));
   writeFileSync(join(folder, "tokenizer.model"), fixture("toy_bytes.model"));
+  writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(WORDS));
   writeFileSync(join(folder, "model.isotok"), await Tokenizer.compile(fixture("toy_bytes.model")));
 });
 

@@ -56,7 +56,9 @@ function declarations() {
   const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: "inherit" });
   if (status !== 0) fail("tsc found errors");
   // Declarations that are written by hand, for the scripts that are made here.
-  copyFileSync(join(web, "src/version.d.ts"), join(dist, "version.d.ts"));
+  for (const name of ["version.d.ts", "isotok-foreign.d.ts"]) {
+    copyFileSync(join(web, "src", name), join(dist, name));
+  }
 }
 
 /** Data of the Python package, deflated: what src/foreign/known.ts unpacks. */
@@ -91,29 +93,34 @@ const generated = {
         namespace: "generated",
       }),
     );
-    // Constants of their own for what chunks share, and for scripts that are loaded late: what is
-    // shared is exported by name, and takes more room than the numbers.
-    onResolve({ filter: /\/layout_gen\.js$/ }, ({ importer }) => {
-      const owner = /\/src\/(errors|foreign)\b/.exec(importer)?.[1];
-      return owner && { path: join(web, "src/layout_gen.ts"), suffix: `?${owner}` };
-    });
     onLoad({ filter: /./, namespace: "generated" }, ({ path }) => ({ contents: contents[path]() }));
   },
 };
 
+const options = {
+  bundle: true,
+  format: "esm",
+  platform: "neutral",
+  target: "es2022",
+  plugins: [generated],
+  logLevel: "warning",
+};
+
 async function scripts() {
   await build({
+    ...options,
     entryPoints: ENTRIES.map((name) => join(web, "src", `${name}.ts`)),
     outdir: dist,
-    bundle: true,
     splitting: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2022",
-    external: ["node:*", "*.wasm", "*.wasm?module"],
+    external: ["node:*", "*.wasm", "*.wasm?module", "./isotok-foreign.js"],
     chunkNames: "[name]-[hash]",
-    plugins: [generated],
-    logLevel: "warning",
+  });
+  // Alone and small: bundlers copy it as it is.
+  await build({
+    ...options,
+    entryPoints: [join(web, "src/foreign/read.ts")],
+    outfile: join(dist, "isotok-foreign.js"),
+    minify: true,
   });
 }
 

@@ -16,43 +16,17 @@ const web = dirname(dirname(fileURLToPath(import.meta.url)));
 const readme = join(web, "README.md");
 const KB = 1024;
 
-/** The scripts of an entry point: those it loads at once, and those it loads when needed. */
 async function bundle(entry) {
-  const { metafile, outputFiles } = await build({
+  const { outputFiles } = await build({
     entryPoints: [join(web, "dist", entry)],
     bundle: true,
-    splitting: true,
     minify: true,
     format: "esm",
-    outdir: "/bundle",
-    metafile: true,
     write: false,
     // Chunks that an entry point only needs for their effects, of which they have none.
     logOverride: { "ignored-bare-import": "silent" },
   });
-  const outputs = new Map(
-    Object.entries(metafile.outputs).map(([path, output], i) => [
-      path,
-      {
-        ...output,
-        contents: outputFiles[i].contents,
-      },
-    ]),
-  );
-  const [first] = [...outputs].find(([, output]) => output.entryPoint?.endsWith(entry));
-  const loaded = new Set([first]);
-  for (const path of loaded) {
-    for (const { kind, path: other } of outputs.get(path).imports) {
-      if (kind === "import-statement") loaded.add(other);
-    }
-  }
-  const joined = (wanted) =>
-    Buffer.concat([...outputs].filter(([path]) => wanted(path)).map(([, each]) => each.contents));
-  return {
-    atOnce: joined((path) => loaded.has(path)),
-    later: joined((path) => !loaded.has(path)),
-    all: joined(() => true),
-  };
+  return outputFiles[0].contents;
 }
 
 function measure(name, bytes, limits = {}) {
@@ -67,8 +41,7 @@ function measure(name, bytes, limits = {}) {
 }
 
 async function rows() {
-  const { atOnce, later } = await bundle("index.js");
-  const script = measure("script, minified", atOnce);
+  const script = measure("script, minified", await bundle("index.js"));
   const wasm = measure("`isotok.wasm`", readFileSync(join(web, "dist/isotok.wasm")));
   const both = {
     name: "**both**",
@@ -78,14 +51,15 @@ async function rows() {
     limits: { gzip: 48 * KB },
   };
   const compiler = readFileSync(join(web, "dist/isotok-build.wasm"));
+  const foreign = readFileSync(join(web, "dist/isotok-foreign.js"));
   return [
     script,
     wasm,
     both,
     measure("`isotok-build.wasm`, for what is no blob", compiler, { raw: 256 * KB }),
-    measure("script for `tokenizer.json` and rank files", later, { gzip: 192 * KB }),
-    measure("`isotok/inline`, all inside", (await bundle("inline.js")).all),
-    measure("`isotok/worker`", (await bundle("worker.js")).atOnce),
+    measure("`isotok-foreign.js`, for files of other libraries", foreign, { gzip: 192 * KB }),
+    measure("`isotok/inline`, all inside", await bundle("inline.js")),
+    measure("`isotok/worker`", await bundle("worker.js")),
   ];
 }
 

@@ -9,6 +9,13 @@ export function edgePlatform(module: WebAssembly.Module): Platform {
     open: fetchBytes,
     readWasm: (url) => fetch(url),
     wasm: () => module,
+    foreign() {
+      throw new TokenizerError(
+        "SOURCE",
+        "model: a tokenizer.json or rank file has to be compiled. Do that before (isotok " +
+          'compile), or import * as foreign from "isotok/foreign" and pass it as foreign',
+      );
+    },
     buildWasm() {
       throw new TokenizerError(
         "SOURCE",

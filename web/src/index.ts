@@ -14,5 +14,11 @@ export class Tokenizer extends Base {
     // Bundlers look for exactly this form.
     wasm: () => new URL("./isotok.wasm", import.meta.url),
     buildWasm: () => new URL("./isotok-build.wasm", import.meta.url),
+    // A file beside the script too: not every bundler can divide the script of a worker.
+    foreign: () =>
+      import(
+        /* @vite-ignore */ /* webpackIgnore: true */
+        new URL("./isotok-foreign.js", import.meta.url).href
+      ),
   };
 }

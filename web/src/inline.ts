@@ -26,5 +26,6 @@ export class Tokenizer extends Base {
     },
     wasm: () => WASM,
     buildWasm: () => BUILD_WASM,
+    foreign: () => import("./isotok-foreign.js"),
   };
 }

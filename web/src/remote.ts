@@ -59,7 +59,7 @@ export class RemoteWorker {
     source: ModelSource | Promise<ModelSource>,
     options: LoadOptions = {},
   ): Promise<RemoteTokenizer> {
-    const { wasm, buildWasm, ...rest } = options;
+    const { wasm, buildWasm, foreign: _, ...rest } = options; // the worker has its own
     const sent = {
       ...rest,
       ...(wasm === undefined ? {} : { wasm: await sendable(wasm) }),

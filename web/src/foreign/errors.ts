@@ -1,36 +1,49 @@
 /** Errors of a tokenizer.json: what, where in the JSON, and what to do. */
 
-import { TokenizerError } from "../errors.js";
+import type { ErrorCode, ErrorDetails } from "../errors.js";
 import * as abi from "../layout_gen.js";
 
 const NAME = "tokenizer.json";
+
+/** What becomes a `TokenizerError` where that class is: this script shares none with others. */
+export class ForeignError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Partial<ErrorDetails>;
+
+  constructor(code: ErrorCode, message: string, details: Partial<ErrorDetails>) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
 const SHOWN = 80;
 
 /** Error for a file that is refused as broken by everyone. */
-export function broken(path: string, what: string): TokenizerError {
-  return new TokenizerError(
-    "E_CORRUPT",
-    `${NAME}: ${prefix(path)}${what}; get the file again, or correct it`,
-    { status: abi.E_CORRUPT, what: abi.WHAT_PROTOBUF },
-  );
+export function broken(path: string, what: string): ForeignError {
+  return damaged(`${NAME}: ${prefix(path)}${what}; get the file again, or correct it`);
+}
+
+export function damaged(message: string, index = 0): ForeignError {
+  const details = { status: abi.E_CORRUPT, what: abi.WHAT_PROTOBUF, index };
+  return new ForeignError("E_CORRUPT", message, details);
 }
 
 /** Error for a file that is well-formed, but would have to be approximated. */
-export function unsupported(path: string, what: string): TokenizerError {
+export function unsupported(path: string, what: string): ForeignError {
   return refused(`${NAME}: ${prefix(path)}${what}; isotok does not support this`);
 }
 
 /** Error for what only a host with all compilers can read. */
-export function uncompiled(path: string, what: string): TokenizerError {
+export function uncompiled(path: string, what: string): ForeignError {
   return refused(
     `${NAME}: ${prefix(path)}${what} is none of those that are compiled in advance; make a blob ` +
       "with the Python package (isotok compile tokenizer.json -o model.isotok) and load that",
   );
 }
 
-export function refused(message: string): TokenizerError {
+export function refused(message: string): ForeignError {
   const details = { status: abi.E_UNSUPPORTED, what: abi.WHAT_SOURCE_KIND };
-  return new TokenizerError("E_UNSUPPORTED", message, details);
+  return new ForeignError("E_UNSUPPORTED", message, details);
 }
 
 /** A value cut to what fits a message, written as the Python package writes it. */

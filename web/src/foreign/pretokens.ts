@@ -1,9 +1,8 @@
 /** Pieces of models that segment pre-tokens: WordPiece, WordLevel, Unigram. */
 
-import { TokenizerError } from "../errors.js";
 import * as abi from "../layout_gen.js";
 import { type AddedToken, MOST_IDS } from "./document.js";
-import { shorten } from "./errors.js";
+import { damaged, type ForeignError, shorten } from "./errors.js";
 import { type Field, Pieces, scalar, toUtf8 } from "./fields.js";
 import type { Vocabulary } from "./vocabulary.js";
 
@@ -16,11 +15,8 @@ export interface ScoredPieces extends Pieces {
   readonly scores: Float64Array;
 }
 
-export function vocabularyError(what: string): TokenizerError {
-  return new TokenizerError("E_CORRUPT", `vocabulary: ${what}`, {
-    status: abi.E_CORRUPT,
-    what: abi.WHAT_PROTOBUF,
-  });
+export function vocabularyError(what: string): ForeignError {
+  return damaged(`vocabulary: ${what}`);
 }
 
 export function makePieces(count: number, added: readonly AddedToken[]): ScoredPieces {

@@ -1,10 +1,9 @@
 /** Rank files of tiktoken as fields. */
 
-import { TokenizerError } from "../errors.js";
 import * as abi from "../layout_gen.js";
 import { byteFields } from "./bpe.js";
 import { MOST_IDS } from "./document.js";
-import { refused, shorten } from "./errors.js";
+import { damaged, type ForeignError, refused, shorten } from "./errors.js";
 import { type Field, Pieces, toUtf8 } from "./fields.js";
 import type { Known } from "./known.js";
 import type { PretokArrays } from "./known_pretok.js";
@@ -104,11 +103,10 @@ function readRanks(data: Uint8Array): Map<string, number> {
     if (parts[0] === "" && parts.length === 1) continue;
     const token = parts.length === 2 ? fromBase64(parts[0] as string) : undefined;
     if (token === undefined || !/^\d+$/.test(parts[1] as string)) {
-      throw new TokenizerError(
-        "E_CORRUPT",
+      throw damaged(
         `rank file, line ${i + 1}: ${shorten(line.slice(0, 60))} is not a token in base64, a ` +
           "space and its rank; get the file again",
-        { status: abi.E_CORRUPT, what: abi.WHAT_PROTOBUF, index: i + 1 },
+        i + 1,
       );
     }
     ranks.set(keyOf(token), Number(parts[1]));
@@ -157,9 +155,6 @@ function put(pieces: Pieces, id: number, text: Uint8Array, kind: number): void {
   pieces.types[id] = kind;
 }
 
-function rankError(what: string): TokenizerError {
-  return new TokenizerError("E_CORRUPT", `${what}; get the file again`, {
-    status: abi.E_CORRUPT,
-    what: abi.WHAT_PROTOBUF,
-  });
+function rankError(what: string): ForeignError {
+  return damaged(`${what}; get the file again`);
 }

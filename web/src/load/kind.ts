@@ -2,9 +2,8 @@
 
 import * as blob from "../blob_gen.js";
 
-/** What a script reads before the compiler does. */
-export type Foreign = "json" | "ranks";
-export type Kind = "blob" | "packed" | "source" | Foreign;
+/** "json" and "ranks" are what a script reads before the compiler does. */
+export type Kind = "blob" | "packed" | "source" | "json" | "ranks";
 
 /** The first line of a rank file: a token in base64, and its rank. */
 const RANK = /^[A-Za-z0-9+/]{2,}={0,2} [0-9]+\r?\n/;

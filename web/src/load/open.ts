@@ -7,18 +7,24 @@ import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
+import { isUint8Array } from "../tags.js";
 import { VERSION } from "../version.js";
 import { build, checkCompat, type Form, isForm } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes, sourceError } from "./bytes.js";
 import { BlobCache } from "./cache.js";
-import { type Foreign, kindOf } from "./kind.js";
+import { kindOf } from "./kind.js";
 import { moduleOf, type ReadWasm, type WasmSource } from "./module.js";
+
+/** What `import("isotok/foreign")` gives: the reader of other libraries' files. */
+export type ForeignReader = Pick<typeof import("../isotok-foreign.js"), "readForeign">;
 
 export interface LoadOptions {
   /** `isotok.wasm`; by default the one that is beside the script. */
   readonly wasm?: WasmSource | Promise<WasmSource>;
   /** `isotok-build.wasm`, loaded only for what is no blob. */
   readonly buildWasm?: WasmSource | Promise<WasmSource>;
+  /** The module `isotok/foreign`, loaded only for a tokenizer.json or rank file. */
+  readonly foreign?: ForeignReader;
   /**
    * How much of a blob to check: everything that memory and time depend on ("safe"), also
    * the checksum and each piece ("full"), or only the header ("trusted"): that is as
@@ -46,6 +52,7 @@ export interface LoadOptions {
 
 export interface CompileOptions {
   readonly buildWasm?: WasmSource | Promise<WasmSource>;
+  readonly foreign?: ForeignReader;
   /**
    * What to write: a blob; the packed form, which is smaller and built again at load; or a
    * file for SentencePiece ("model") or SentencePiece Lite ("spm.fb").
@@ -65,6 +72,7 @@ export interface Platform {
   /** The module that `load` takes by default. */
   readonly wasm: () => WasmSource | Promise<WasmSource>;
   readonly buildWasm: () => WasmSource | Promise<WasmSource>;
+  readonly foreign: () => ForeignReader | Promise<ForeignReader>;
 }
 
 const LEVELS: Readonly<Record<string, number>> = {
@@ -155,7 +163,7 @@ async function openForeign(
 ): Promise<ModelInstance> {
   const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   if (!options.cache) {
-    const source = await readable(bytes, options.name);
+    const source = await readable(platform, bytes, options);
     const built = await build(await module(), source, "blob", options.compat);
     return adopt(machine, built.memory, built.at, built.size, opening);
   }
@@ -166,7 +174,7 @@ async function openForeign(
   const stored = await openStored(platform, machine.module, cache, opening);
   if (stored !== undefined) return stored;
   const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
-  const readableAgain = await readable(again, options.name);
+  const readableAgain = await readable(platform, again, options);
   const built = await build(await module(), readableAgain, "blob", options.compat);
   const model = adopt(machine, built.memory, built.at, built.size, opening);
   await cache?.put(built.memory.copy(built.at, built.size));
@@ -174,20 +182,28 @@ async function openForeign(
 }
 
 /** What the compiler reads: the bytes, or what a script makes of them. */
-async function readable(bytes: PeekedBytes, name: string = bytes.name): Promise<PeekedBytes> {
+async function readable(
+  platform: Platform,
+  bytes: PeekedBytes,
+  options: Pick<LoadOptions, "foreign" | "name">,
+): Promise<PeekedBytes> {
   const kind = kindOf(bytes.head);
   if (kind !== "json" && kind !== "ranks") return bytes;
-  const fields = await readForeign(kind, await bytes.all(), name);
+  const { foreign, name = bytes.name } = options;
+  const reader = foreign ?? (await loadReader(platform));
+  const fields = reader.readForeign(kind, await bytes.all(), name);
+  if (!isUint8Array(fields)) throw new TokenizerError(fields.code, fields.message, fields.details);
   const { length } = fields;
   return PeekedBytes.peek({ name, size: length, chunks: [fields].values() }, HEADER_SIZE);
 }
 
-/** The scripts and tables for that are loaded when they are needed. */
-async function readForeign(kind: Foreign, data: Uint8Array, name: string) {
-  const reader = await import("../foreign/read.js").catch((error) => {
-    throw sourceError("isotok", `its reader of such files cannot be loaded (${reasonOf(error)})`);
-  });
-  return reader.readForeign(kind, data, name);
+async function loadReader(platform: Platform): Promise<ForeignReader> {
+  try {
+    return await platform.foreign();
+  } catch (error) {
+    if (error instanceof TokenizerError) throw error;
+    throw sourceError("isotok-foreign.js", `cannot be loaded (${reasonOf(error)})`, error);
+  }
 }
 
 function adopt(
@@ -239,7 +255,7 @@ export async function compileModel(
   const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
   module.catch(() => {});
   const bytes = await peek(platform, source);
-  const readableBytes = await readable(bytes, options.name);
+  const readableBytes = await readable(platform, bytes, options);
   const { memory, at, size } = await build(await module, readableBytes, form, compat);
   return memory.copy(at, size);
 }

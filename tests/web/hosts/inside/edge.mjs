@@ -5,6 +5,7 @@
  */
 
 import { Tokenizer } from "isotok";
+import * as foreign from "isotok/foreign";
 import buildWasm from "isotok/isotok-build.wasm";
 import { runAll } from "./runner.mjs";
 
@@ -12,7 +13,7 @@ export default {
   async fetch(request) {
     const base = new URL(request.url).searchParams.get("base");
     try {
-      return Response.json(await runAll({ Tokenizer, options: { buildWasm }, base }));
+      return Response.json(await runAll({ Tokenizer, options: { buildWasm, foreign }, base }));
     } catch (error) {
       return new Response(String(error?.stack ?? error), { status: 500 });
     }

@@ -6,13 +6,14 @@
  */
 
 import { Tokenizer } from "isotok";
+import * as foreign from "isotok/foreign";
 import buildWasm from "isotok/isotok-build.wasm?module";
 import { runAll } from "./runner.mjs";
 
 async function answer(request) {
   const base = new URL(request.url).searchParams.get("base");
   try {
-    return Response.json(await runAll({ Tokenizer, options: { buildWasm }, base }));
+    return Response.json(await runAll({ Tokenizer, options: { buildWasm, foreign }, base }));
   } catch (error) {
     return new Response(String(error?.stack ?? error), { status: 500 });
   }
