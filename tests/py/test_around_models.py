@@ -43,7 +43,9 @@ def _template(rng: random.Random, size: int) -> Json:
         return {"SpecialToken": piece}
 
     def around(*names: str) -> list[Json]:
-        steps: list[Json] = [{"Sequence": {"id": name, "type_id": rng.randrange(2)}} for name in names]
+        steps: list[Json] = [
+            {"Sequence": {"id": name, "type_id": rng.randrange(2)}} for name in names
+        ]
         for _ in range(rng.randrange(4)):
             steps.insert(rng.randrange(len(steps) + 1), token())
         return steps
@@ -126,8 +128,39 @@ DECODERS: list[Callable[[random.Random], Json | None]] = [
 
 def _vocabulary(rng: random.Random) -> list[str]:
     """Pieces with which decoders do something, in front and inside."""
-    own = ["▁", "▁▁", "a▁b", "##", "##a", "##▁", "a##", ".", "...", "!", "n't", "'s", "'m", "'ve", "'"]
-    own += ["do", "not", "▁do", " a", "a b", "é", "中", "🙂", "?x", ",a", "'sa", "n'tx", "re", "'re"]
+    own = [
+        "▁",
+        "▁▁",
+        "a▁b",
+        "##",
+        "##a",
+        "##▁",
+        "a##",
+        ".",
+        "...",
+        "!",
+        "n't",
+        "'s",
+        "'m",
+        "'ve",
+        "'",
+    ]
+    own += [
+        "do",
+        "not",
+        "▁do",
+        " a",
+        "a b",
+        "é",
+        "中",
+        "🙂",
+        "?x",
+        ",a",
+        "'sa",
+        "n'tx",
+        "re",
+        "'re",
+    ]
     return ["<unk>", *dict.fromkeys([*rng.sample(own, 20), *"abc", "▁a"])]
 
 
@@ -188,7 +221,9 @@ def test_byte_level(backend: str) -> None:
     assert tok is not None
     ref = tokenizers.Tokenizer.from_str(source)
     for _ in range(800):
-        hf.same_texts(tok, ref, [rng.randrange(tok.vocab_size) for _ in range(rng.randrange(9))], rng)
+        hf.same_texts(
+            tok, ref, [rng.randrange(tok.vocab_size) for _ in range(rng.randrange(9))], rng
+        )
 
 
 ADDED = [("<s>", True), ("x y", False), ("中", False), ("ab", True), ("a", True)]

@@ -128,9 +128,7 @@ def _byte_level(
     for token in added:
         _need_bytes_of(token)
         is_given = pieces.types[token.id] == abi.NORMAL and (
-            options.ignore_merges
-            or token.id in splits.merged
-            or len(pieces.texts[token.id]) == 1
+            options.ignore_merges or token.id in splits.merged or len(pieces.texts[token.id]) == 1
         )
         _put_added(pieces, token, is_given=is_given)
     _need_bytes(pieces)
