@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import json
 import random
@@ -22,9 +23,13 @@ NAMES = (
 )  # fmt: skip
 CORPORA = ("en", "ja", "zh", "code", "multi")
 SPACES = " \t\n\r\x0b\x0c\x85\xa0\u1680\u2003\u2028\u202f\u3000\u200b"
+<<<<<<< HEAD
 SCRIPTS = (
     "aZ éß٣ηЖ中あｱ한ไทย\u0301\u0323\u200d🙂👩🏽‍🚀\x00\x7f\ufffd\ufeff▁Ġﬁ①ﷺK\u1100\u1161\u3099か"
 )
+=======
+SCRIPTS = "aZ éß٣ηЖ中あｱ한ไทย\u0301\u0323\u200d🙂👩🏽‍🚀\x00\x7f\ufffd\ufeff▁Ġﬁ①ﷺK\u1100\u1161\u3099"
+>>>>>>> hf-7
 BITS = ("'s", "'LL", "Hello", " world", "1", "23", "456 7", "٣٤", "\r\n", "#", "##", "<|", "|>")
 
 
@@ -54,13 +59,21 @@ def blob(name: str) -> bytes:
 
 @cache
 def opened(name: str, backend: str, cache_bytes: int | None = None) -> isotok.Tokenizer:
-    return isotok.load(blob(name), backend=backend, cache_bytes=cache_bytes)  # type: ignore[arg-type]
+    tok = isotok.load(blob(name), backend=backend, cache_bytes=cache_bytes)  # type: ignore[arg-type]
+    atexit.register(tok.close)
+    return tok
+
+
+@cache
+def member(name: str, key: str) -> Any:
+    """Of the JSON."""
+    return json.loads(source(name))[key]
 
 
 @cache
 def added(name: str) -> list[dict[str, Any]]:
     """The member `added_tokens`."""
-    found: list[dict[str, Any]] = json.loads(source(name))["added_tokens"]
+    found: list[dict[str, Any]] = member(name, "added_tokens")
     return found
 
 

@@ -27,7 +27,7 @@ from isotok.compile.pretok.huggingface import PreTokenizer
 from isotok.compile.pretok.nodes import Chars, Concat, Node, Repeat
 from isotok.compile.pretok.parse import parse
 from isotok.compile.pretok.properties import need
-from isotok.errors import TokenizerError
+from isotok.errors import Status, TokenizerError
 
 Part = Mapping[str, object]
 _MAX_DEPTH: Final = 10
@@ -36,7 +36,9 @@ _MAX_CONTENT: Final = 200
 
 def fail(where: str, what: str) -> TokenizerError:
     """Return the error of a normalizer that cannot be reproduced exactly."""
-    return TokenizerError(f"{where}: {what}; isotok does not support this")
+    return TokenizerError(
+        f"{where}: {what}; isotok does not support this", status=Status.E_UNSUPPORTED
+    )
 
 
 def read_normalizer(value: object, where: str = "normalizer", depth: int = 0) -> list[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isotok.errors import TokenizerError
+from isotok.errors import Status, TokenizerError
 
 
 class PatternError(TokenizerError):
@@ -21,7 +21,9 @@ class PatternError(TokenizerError):
     def __init__(self, construct: str, pattern: str = "", offset: int = 0) -> None:
         where = f" at character {offset} of the pattern {_shorten(pattern)}" if pattern else ""
         super().__init__(
-            f"pre-tokenizer: {construct}{where}; isotok does not support this", offset=offset
+            f"pre-tokenizer: {construct}{where}; isotok does not support this",
+            status=Status.E_UNSUPPORTED,
+            offset=offset,
         )
         self.construct = construct
         self.pattern = pattern
