@@ -291,29 +291,14 @@ static isotok_status take_template(const buffer *b, isotok__spec *spec)
     return ISOTOK_OK;
 }
 
-/* Added tokens, the template, what the decoder needs, and the normalizer's program. */
+/* Added tokens, the template, and what the decoder needs. */
 static isotok_status take_added(const buffer *b, isotok__spec *spec)
 {
-<<<<<<< HEAD
     const uint32_t fields[3] = {ISOTOK__FIELD_ADDED_TOKENS, ISOTOK__FIELD_WORD_RANGES,
                                 ISOTOK__FIELD_DECODER_PREFIX};
     isotok__span *const spans[3] = {&spec->added, &spec->word_ranges, &spec->decoder_prefix};
     isotok_status status = take_template(b, spec);
     return status == ISOTOK_OK ? take_sections(b, fields, spans) : status;
-=======
-    const uint32_t fields[6] = {ISOTOK__FIELD_ADDED_TOKENS,   ISOTOK__FIELD_WORD_RANGES,
-                                ISOTOK__FIELD_DECODER_PREFIX, ISOTOK__FIELD_UNICODE_HEADER,
-                                ISOTOK__FIELD_UNICODE_TABLES, ISOTOK__FIELD_UNICODE_TEXT};
-    isotok__span *spans[6] = {&spec->added,          &spec->word_ranges,    &spec->decoder_prefix,
-                              &spec->unicode_header, &spec->unicode_tables, &spec->unicode_text};
-    isotok_status status = take_template(b, spec);
-    for (uint32_t i = 0; i < 6 && status == ISOTOK_OK; i++) {
-        isotok__fb_vector list;
-        status = read_vector(b, fields[i], &list);
-        *spans[i] = (isotok__span){list.data, list.count};
-    }
-    return status;
->>>>>>> hf-7
 }
 
 /* What models of pre-tokens have: the last of the exact scores is found again. */

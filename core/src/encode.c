@@ -215,13 +215,10 @@ static isotok_status run(isotok_session *s, isotok_input *input, isotok_output *
         drop_emitted(s);
         before = input->consumed;
         status = advance(s, input, &end, error);
-<<<<<<< HEAD
-        if (status == ISOTOK_OK && end && s->normalizer.finished && ISOTOK__HAS(s->special_size) != 0) {
-=======
         /* what was read may have vanished, such as white space */
         if (input->consumed != before && input->consumed != input->size) end = false;
-        if (status == ISOTOK_OK && end && s->normalizer.finished && s->special_size != 0) {
->>>>>>> hf-7
+        if (status == ISOTOK_OK && end && s->normalizer.finished &&
+            ISOTOK__HAS(s->special_size) != 0) {
             status = isotok__special_emit(s, input, output);
             end = false;
         }

@@ -23,13 +23,9 @@ NAMES = (
 )  # fmt: skip
 CORPORA = ("en", "ja", "zh", "code", "multi")
 SPACES = " \t\n\r\x0b\x0c\x85\xa0\u1680\u2003\u2028\u202f\u3000\u200b"
-<<<<<<< HEAD
 SCRIPTS = (
     "aZ éß٣ηЖ中あｱ한ไทย\u0301\u0323\u200d🙂👩🏽‍🚀\x00\x7f\ufffd\ufeff▁Ġﬁ①ﷺK\u1100\u1161\u3099か"
 )
-=======
-SCRIPTS = "aZ éß٣ηЖ中あｱ한ไทย\u0301\u0323\u200d🙂👩🏽‍🚀\x00\x7f\ufffd\ufeff▁Ġﬁ①ﷺK\u1100\u1161\u3099"
->>>>>>> hf-7
 BITS = ("'s", "'LL", "Hello", " world", "1", "23", "456 7", "٣٤", "\r\n", "#", "##", "<|", "|>")
 
 
