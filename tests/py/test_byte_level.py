@@ -200,3 +200,13 @@ def test_damaged(pair: tuple[bytes, tiktoken.Encoding], backend: str) -> None:
             assert all(0 <= i < tok.vocab_size for i in ids)
             tok.decode_bytes(ids)
     assert opened > 5
+
+
+def test_two_special_texts_of_one_id() -> None:
+    """o200k_harmony has such a pair: the first text counts."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    source = tiktoken_fields(ranks, r"\w+|\W+", {"<first>": 256, "<second>": 256})
+    tok = isotok.load(compile_model(source))
+    assert tok.encode("<first>", special="all") == [256]
+    assert tok.encode("<second>", special="all") == list(b"<second>")
+    assert tok.decode([256]) == "<first>"

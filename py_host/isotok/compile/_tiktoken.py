@@ -142,7 +142,9 @@ def tiktoken_fields(
     for token, rank in ranks.items():
         _put(pieces, types, rank, token, abi.NORMAL)
     for text, number in special_tokens.items():
-        _put(pieces, types, number, text.encode(), abi.CONTROL)
+        # o200k_harmony has 200018 twice: the first text is the one that is found and decoded
+        if number < 0 or types[number] != abi.CONTROL:
+            _put(pieces, types, number, text.encode(), abi.CONTROL)
     scores = array("f", (-float(number) for number in range(size)))
     return byte_level_fields(
         pieces,

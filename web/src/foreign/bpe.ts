@@ -183,6 +183,10 @@ function characterFields(parts: Parts): Field[] {
   if (empty >= 0) {
     throw unsupported("model.vocab", `no text, or an empty one, with the id ${empty}`);
   }
+  if (pretokenizer.length > 0 && !byteFallback) {
+    const what = "one in front of a BPE of characters with fuse_unk"; // one unknown per pre-token
+    throw unsupported("pre_tokenizer", what);
+  }
   return [
     [abi.FIELD_ALGORITHM, scalar(abi.BPE)],
     [abi.FIELD_PARITY, scalar(abi.PARITY_HF)],

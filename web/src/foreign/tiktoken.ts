@@ -137,7 +137,10 @@ export function tiktokenFields(
       abi.NORMAL,
     );
   }
-  for (const [text, id] of special) put(pieces, id, toUtf8(text), abi.CONTROL);
+  for (const [text, id] of special) {
+    // o200k_harmony has 200018 twice: the first text is the one that is found and decoded
+    if (pieces.types[id] !== abi.CONTROL) put(pieces, id, toUtf8(text), abi.CONTROL);
+  }
   return byteFields(pieces, arraysFields(arrays), {
     parity: abi.PARITY_TIKTOKEN,
     whole: true,

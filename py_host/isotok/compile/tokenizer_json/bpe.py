@@ -214,6 +214,8 @@ def _character_fields(
     yield abi.FIELD_MERGE_COUNTS, splits.counts
     yield abi.FIELD_MERGE_SPLITS, splits.splits
     if not (pipeline.escapes and _cuts_spaces(pipeline)):
+        if pipeline.stages and not options.byte_fallback:  # one unknown token per pre-token
+            raise unsupported("pre_tokenizer", "one in front of a BPE of characters with fuse_unk")
         yield from pretokenizer_fields(pipeline.arrays())
 
 
