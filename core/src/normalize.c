@@ -412,7 +412,8 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         taken = take_step(n, text + p, size - p, w);
         fits = taken != 0;
         p += taken;
-        if (blocks && !collapse) p = copy_blocks(n, text, size - tail, p, w);
+        /* a rule may have read some of what is held back */
+        if (blocks && !collapse && size - p >= tail) p = copy_blocks(n, text, size - tail, p, w);
     }
     *position = p;
     return fits && (!last || finish(n, w)) ? ISOTOK__NORM_DONE : ISOTOK__NORM_FULL;
