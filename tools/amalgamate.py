@@ -211,6 +211,10 @@ LANGUAGE = """
 #define ISOTOK__ZERO {0}
 #endif
 
+/* Of shared headers each file uses some functions. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
 """
 
 
@@ -231,11 +235,16 @@ def runtime() -> str:
     return amalgamate(sources, [CORE], head("the runtime", RUNTIME_TEXT, "isotok.h"))
 
 
+CHECKED = {"pretokenize": "pretokenize_check"}
+"""Of these the compiler calls only the checks."""
+
+
 def compiler() -> str:
     """core/build, with the sources of core/src whose headers it includes."""
     sources = [read(path) for path in sorted(BUILD.glob("*.c"))]
     used = headers_of(sources, [BUILD, CORE])
-    core = [unit.path.with_suffix(".c") for unit in used if unit.path.parent == CORE]
+    names = [unit.path.stem for unit in used if unit.path.parent == CORE]
+    core = [CORE / f"{CHECKED.get(name, name)}.c" for name in names]
     sources = [*(read(path) for path in by_layer(core) if path.is_file()), *sources]
     top = head("the model compiler", BUILD_TEXT, "isotok_build.h")
     return amalgamate(sources, [BUILD, CORE], top)

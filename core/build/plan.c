@@ -122,7 +122,7 @@ static isotok_status plan_template(isotok__work *work, const isotok__spec *spec,
 /* The bits that the spec alone decides. */
 static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan)
 {
-    uint32_t algorithm = spec->algorithm == ISOTOK_WORDPIECE ? ISOTOK_WORD : spec->algorithm;
+    uint32_t algorithm = spec->algorithm == ISOTOK_WORDPIECE ? (uint32_t)ISOTOK_WORD : spec->algorithm;
     uint64_t features = (uint64_t)1 << (algorithm - 1);
     features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
     features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;

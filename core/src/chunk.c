@@ -1,63 +1,12 @@
 /* L2, above cuts.h: see chunk.h. */
 #include "chunk.h"
 
-/* How many of the eight bytes at `text` are a-z, from the first on. */
-ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
-{
-    const uint64_t ones = 0x0101010101010101u, high = ones << 7;
-    const uint64_t x = isotok__load_u64(text), low = x & ~high;
-    const uint64_t from_a = low + (0x80 - 'a') * ones, past_z = low + (0x7F - 'z') * ones;
-    const uint64_t other = ~(from_a & ~past_z & ~x) & high;
-    return other != 0 ? isotok__trailing_zeros(other) >> 3 : 8;
-}
-
-/* isotok__char_key without a loop: four bytes are readable. */
-ISOTOK_INLINE uint32_t char_key(const uint8_t *text, uint32_t size)
-{
-    const uint32_t key =
-        (uint32_t)text[0] << 24 | (uint32_t)text[1] << 16 | (uint32_t)text[2] << 8 | text[3];
-    return key >> (32 - 8 * size);
-}
-
-ISOTOK_INLINE uint32_t first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size)
-{
-    const uint64_t *pairs = model->blob.pair_set;
-    uint32_t p = text[0] < 0x80, left = p != 0 ? text[0] : ISOTOK__NO_CHAR;
-    while (p < size) {
-        const uint8_t c = text[p];
-        if ((left | c) < 0x80) {
-            const uint32_t pair = left << 7 | c;
-            uint32_t run;
-            if (!(pairs[pair >> 6] >> (pair & 63) & 1)) break;
-            p++;
-            do {
-                run = isotok__lower_run(text + p);
-                p += run;
-            } while (run == 8 && p < size);
-            if (p >= size) return size; /* the run may have gone on behind the end */
-            left = text[p - 1];
-        } else {
-            const uint32_t n = isotok__char_size(text + p, size - p);
-            const uint32_t right = char_key(text + p, n);
-            if (p != 0 && !isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
-            left = right;
-            p += n;
-        }
-    }
-    return p;
-}
-
-uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size)
-{
-    return first_chunk(model, text, size);
-}
-
 uint32_t isotok__first_queries(const isotok_model *model, const struct isotok__cache *cache,
                                const uint8_t *text, uint32_t size, struct isotok__cache_query *out)
 {
     uint32_t p = 0, i;
     for (i = 0; i < ISOTOK__CACHE_BATCH && p < size; i++) {
-        const uint32_t n = first_chunk(model, text + p, size - p);
+        const uint32_t n = isotok__first_chunk(model, text + p, size - p);
         out[i].size = n;
         if (n > ISOTOK__CACHE_KEY) break;
         out[i].key = isotok__cache_key(text + p, n);

@@ -17,8 +17,52 @@ ISOTOK_INLINE void isotok__prefetch_ids(const isotok_model *model, const uint32_
     ISOTOK_PREFETCH(&model->blob.trie_ids[tokens[1] >> 8]);
 }
 
+/* How many of the eight bytes at `text` are a-z, from the first on. */
+ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
+{
+    const uint64_t ones = 0x0101010101010101u, high = ones << 7;
+    const uint64_t x = isotok__load_u64(text), low = x & ~high;
+    const uint64_t from_a = low + (0x80 - 'a') * ones, past_z = low + (0x7F - 'z') * ones;
+    const uint64_t other = ~(from_a & ~past_z & ~x) & high;
+    return other != 0 ? isotok__trailing_zeros(other) >> 3 : 8;
+}
+
+/* isotok__char_key without a loop: four bytes are readable. */
+ISOTOK_INLINE uint32_t isotok__char_key_at(const uint8_t *text, uint32_t size)
+{
+    const uint32_t key =
+        (uint32_t)text[0] << 24 | (uint32_t)text[1] << 16 | (uint32_t)text[2] << 8 | text[3];
+    return key >> (32 - 8 * size);
+}
+
 /* Bytes of the first chunk of text[0..size), size > 0. */
-uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size);
+ISOTOK_INLINE uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size)
+{
+    const uint64_t *pairs = model->blob.pair_set;
+    uint32_t p = text[0] < 0x80, left = p != 0 ? text[0] : ISOTOK__NO_CHAR;
+    while (p < size) {
+        const uint8_t c = text[p];
+        if ((left | c) < 0x80) {
+            const uint32_t pair = left << 7 | c;
+            uint32_t run;
+            if (!(pairs[pair >> 6] >> (pair & 63) & 1)) break;
+            p++;
+            do {
+                run = isotok__lower_run(text + p);
+                p += run;
+            } while (run == 8 && p < size);
+            if (p >= size) return size; /* the run may have gone on behind the end */
+            left = text[p - 1];
+        } else {
+            const uint32_t n = isotok__char_size(text + p, size - p);
+            const uint32_t right = isotok__char_key_at(text + p, n);
+            if (p != 0 && !isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
+            left = right;
+            p += n;
+        }
+    }
+    return p;
+}
 
 /* The first chunks of text[0..size), as far as they are short enough for the cache, at most
  * ISOTOK__CACHE_BATCH of them. Returns how many. If it was a longer one that stopped it, its size

@@ -240,15 +240,15 @@ static void compose(struct pass *p)
                 made; /* before: class of the last mark kept */
     for (i = 0; i < p->size; i++) {
         const struct isotok__char c = p->out[i];
-        const uint32_t class = class_of(c), point = c.point & ISOTOK__UNI_POINT;
-        if (starter != none && (before == 0 || before < class) &&
+        const uint32_t rank = class_of(c), point = c.point & ISOTOK__UNI_POINT;
+        if (starter != none && (before == 0 || before < rank) &&
             (made = pair(p->program, p->out[starter].point & ISOTOK__UNI_POINT, point)) != 0) {
             p->out[starter].point = made;
             p->out[starter].origin += c.origin;
             continue;
         }
-        if (class == 0) starter = size;
-        if (starter != none) before = class;
+        if (rank == 0) starter = size;
+        if (starter != none) before = rank;
         p->out[size++] = c;
     }
     p->size = size;
