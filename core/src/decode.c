@@ -166,8 +166,8 @@ static void take_plain(const isotok_session *s, struct isotok__decoder *d, const
     d->piece_verbatim = !(flags & ISOTOK__DECODE_SPACES);
     d->piece_mute = d->at_start && (flags & ISOTOK__DECODE_FIRST);
     if ((flags & ISOTOK__DECODE_WORDS) && !d->at_start) {
-        if (prefix == 0 || (size >= prefix &&
-                            memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
+        if (prefix == 0 ||
+            (size >= prefix && memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
             d->piece += prefix;
             d->piece_size -= prefix;
         } else if (!((flags & ISOTOK__DECODE_CLEANUP) && is_attached(text, size))) {
@@ -345,8 +345,7 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
 static bool decodes_usual(const isotok_session *s)
 {
     const uint32_t plain = ISOTOK__DECODE_SPACES | ISOTOK__DECODE_FIRST | ISOTOK__DECODE_STRIP |
-                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL |
-                           ISOTOK__DECODE_PIECES;
+                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL | ISOTOK__DECODE_PIECES;
     return (s->model->decoder_pieces & ~plain) == 0 &&
            (s->model->decoder_pieces & ISOTOK__DECODE_SPACES) && !s->decoder.at_start &&
            s->decoder.spaces == 0 && s->window.size == 0;

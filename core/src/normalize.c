@@ -87,7 +87,8 @@ static void next_step(const struct isotok__normalizer *n, const uint8_t *text, s
     step->ill_formed = scalar == 0;
     if (scalar == 0 || rules->start_set == NULL || may_start_rule(rules, point)) {
         if (rules->user != NULL) {
-            uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, false, text, size);
+            uint32_t user =
+                isotok__user_match(rules->user, rules->max_key_bytes, false, text, size);
             if (user != 0) {
                 step->out = text;
                 step->out_size = step->raw_size = user;
@@ -144,8 +145,7 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
         if (out[i] == 0x20) {
             put_space(n, w);
             i++;
-        } else if (n->rules->compact && out[i] == 0xE2 &&
-                   isotok__is_symbol(out + i, size - i)) {
+        } else if (n->rules->compact && out[i] == 0xE2 && isotok__is_symbol(out + i, size - i)) {
             put_space(n, w);
             i += 3;
         } else {
@@ -295,8 +295,8 @@ uint32_t isotok__plain_run(const struct isotok__rules *rules, const uint8_t *tex
 /* Copies printable ASCII from text[position..size) that needs no rule and no space handling,
  * up to 16 bytes at a time; returns the new position. text[position - 1] is a byte that
  * was passed unchanged. The byte before a non-ASCII one is left, see hard_before_wide. */
-static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, size_t size,
-                          size_t position, struct isotok__window *w)
+static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text,
+                                          size_t size, size_t position, struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
     const bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
@@ -361,8 +361,8 @@ static ISOTOK_COLD bool begin_text(struct isotok__normalizer *n, const uint8_t *
 }
 
 /* One step at text[0..size), whatever it is: how much it reads, or 0: there is no room. */
-ISOTOK_INLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text,
-                                      size_t size, struct isotok__window *w)
+ISOTOK_INLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                                 struct isotok__window *w)
 {
     struct step step;
     next_step(n, text, size, &step);
@@ -412,7 +412,7 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         taken = take_step(n, text + p, size - p, w);
         fits = taken != 0;
         p += taken;
-        if (blocks && !collapse) p = copy_blocks(n, text, size - tail, p, w);
+        if (blocks && !collapse && taken == 1) p = copy_blocks(n, text, size - tail, p, w);
     }
     *position = p;
     return fits && (!last || finish(n, w)) ? ISOTOK__NORM_DONE : ISOTOK__NORM_FULL;
@@ -424,8 +424,7 @@ size_t isotok__normalizer_settled(const struct isotok__normalizer *n, struct iso
     bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
     if (!(n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) || n->finished) return size;
     if (symbol)
-        while (size >= w->settled + 3 && isotok__is_symbol(w->text + size - 3, 3))
-            size -= 3;
+        while (size >= w->settled + 3 && isotok__is_symbol(w->text + size - 3, 3)) size -= 3;
     else
         while (size > w->settled && w->text[size - 1] == 0x20) size--;
     w->settled = size;
