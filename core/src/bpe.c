@@ -32,8 +32,7 @@ struct chunk {
 
 ISOTOK_INLINE void rank_pair(struct chunk *c, uint32_t i)
 {
-    c->rank[i] =
-        isotok__bpe_rank(c->model, c->text, &c->node[i], &c->position[i], &c->merged[i]);
+    c->rank[i] = isotok__bpe_rank(c->model, c->text, &c->node[i], &c->position[i], &c->merged[i]);
 }
 
 static void remove_symbol(struct chunk *c, uint32_t i)

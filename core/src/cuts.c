@@ -20,9 +20,8 @@ uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32
     if (size == 0 || model->whole_text) return 0;
     if (b->algorithm == ISOTOK_WORD) { /* words begin at U+2581 and nowhere else */
         for (end = size; end > searched; end--)
-            if (model->space_size == 1
-                    ? text[end - 1] == 0x20
-                    : isotok__is_symbol(text + end - 1, size - end + 1))
+            if (model->space_size == 1 ? text[end - 1] == 0x20
+                                       : isotok__is_symbol(text + end - 1, size - end + 1))
                 return end - 1;
         return 0;
     }

@@ -114,11 +114,12 @@ static bool ends_word(const struct isotok_session *s, const uint8_t *text, size_
 static bool is_taken(const struct isotok_session *s, const isotok_input *input, size_t p,
                      struct match *m)
 {
-    bool open = false, taken = (s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK__ADDED_PLAIN);
+    bool open = false,
+         taken = (s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK__ADDED_PLAIN);
     if (taken && (m->value & ISOTOK__ADDED_SINGLE_WORD))
-        taken = !begins_word(s->model, input->text + p + m->size, input->size - p - m->size,
-                             &open) &&
-                !ends_word(s, input->text, p);
+        taken =
+            !begins_word(s->model, input->text + p + m->size, input->size - p - m->size, &open) &&
+            !ends_word(s, input->text, p);
     m->open |= open;
     return taken;
 }
@@ -150,8 +151,7 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
         taken = m.value != 0 && is_taken(s, input, p, &m);
         if (m.open && !last) break;
         if (taken) {
-            const size_t start =
-                m.value & ISOTOK__ADDED_LSTRIP ? space_begin(text, begin, p) : p;
+            const size_t start = m.value & ISOTOK__ADDED_LSTRIP ? space_begin(text, begin, p) : p;
             size_t stop = p + m.size;
             if (m.value & ISOTOK__ADDED_RSTRIP) stop = space_end(text, stop, size, last);
             if (stop == size && !last && (m.value & ISOTOK__ADDED_RSTRIP)) break;
