@@ -74,7 +74,7 @@ def test_lists_do_not_leak(model: _native.Model) -> None:
         model.decode_pieces(("hello", b"x"))
         model.piece(HELLO)
         with pytest.raises(isotok.TokenIdError):
-            model.decode([99], True)
+            model.decode([99], True, 0)
         with pytest.raises(TypeError):
             model.encode(None, 0, 0)  # type: ignore[arg-type]
     gc.collect()
