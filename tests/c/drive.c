@@ -306,6 +306,8 @@ static void present(parts *p)
     p->input = (isotok_input){window, kept + more, 0, p->next == p->size ? ISOTOK_PART_LAST : 0};
 }
 
+enum { SPECIAL_TOKENS = 15 }; /* FORMAT.md, section 3 */
+
 static void parts_begin(parts *p, const drive_model *m, const drive_plan *plan, const uint8_t *text,
                         size_t size)
 {
@@ -314,6 +316,9 @@ static void parts_begin(parts *p, const drive_model *m, const drive_plan *plan, 
     p->size = size;
     p->part = plan->part;
     p->most_kept = m->info.max_key_bytes;
+    if (m->info.features >> SPECIAL_TOKENS & 1) {
+        p->most_kept = SIZE_MAX; /* white space that such a token may take */
+    }
     present(p);
 }
 

@@ -43,7 +43,7 @@ class File:
     @cached_property
     def texts(self) -> dict[int, str]:
         """Texts of the model's vocabulary, by id."""
-        span = self.document.large["vocab"]
+        span = self.document.large["model.vocab"]
         every: Iterable[list[Any]] = entries(self.data, span)
         if span.is_object:
             return {number: text for pairs in every for text, number in pairs}
@@ -69,7 +69,7 @@ class File:
     @cached_property
     def is_unigram(self) -> bool:
         """Whether unknown text keeps its text."""
-        return not self.document.large["vocab"].is_object
+        return not self.document.large["model.vocab"].is_object
 
     @cached_property
     def stripping(self) -> dict[int, FileToken]:
