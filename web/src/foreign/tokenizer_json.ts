@@ -7,10 +7,12 @@ import { decoderFields } from "./decoder.js";
 import { readDocument } from "./document.js";
 import { broken } from "./errors.js";
 import type { Field } from "./fields.js";
+import { readScores } from "./floats.js";
 import { knownTables } from "./known.js";
 import { readerOf } from "./models.js";
 import { readPipeline } from "./pipeline.js";
 import { isTekken, tekkenFields } from "./tekken.js";
+import { isEntry } from "./unigram.js";
 
 const MOST_BYTES = 1 << 28;
 
@@ -49,5 +51,17 @@ function parse(data: Uint8Array): Json {
     throw broken("", `not JSON: ${(error as Error).message}`);
   }
   if (!isObject(file)) throw broken("", "{ expected");
+  rereadScores(file, text);
   return file;
+}
+
+/** Gives the scores of Unigram the value that tokenizers reads. */
+function rereadScores(file: Json, text: string): void {
+  const vocab = isObject(file["model"]) ? file["model"]["vocab"] : undefined;
+  if (!Array.isArray(vocab) || !vocab.every(isEntry)) return;
+  const scores = readScores(
+    text,
+    vocab.map(([piece]) => piece),
+  );
+  for (const [i, entry] of vocab.entries()) entry[1] = scores[i] as number;
 }

@@ -15,7 +15,7 @@ import {
   wordFields,
 } from "./pretokens.js";
 
-type Entry = readonly [text: string, score: number];
+export type Entry = [text: string, score: number];
 
 const PATH = "model.vocab";
 const IS_BYTE = /^<0x[0-9A-F]{2}>$/;
@@ -70,7 +70,7 @@ function readScores(model: Json): readonly Entry[] {
   return vocab;
 }
 
-function isEntry(entry: unknown): entry is Entry {
+export function isEntry(entry: unknown): entry is Entry {
   return (
     Array.isArray(entry) &&
     entry.length === 2 &&
