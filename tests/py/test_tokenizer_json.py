@@ -193,5 +193,7 @@ def test_ids_of_added_tokens() -> None:
     tok = isotok.load(text.encode())
     assert tok.vocab_size == 1 + max(ref.get_vocab().values())
     for number in range(tok.vocab_size):
-        assert tok.decode([number]) == ref.decode([number], skip_special_tokens=False)
+        assert tok.decode([number], skip_special_tokens=False) == ref.decode(
+            [number], skip_special_tokens=False
+        )
     assert list(tok.encode("ab<a>", special="all")) == ref.encode("ab<a>").ids
