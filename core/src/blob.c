@@ -9,10 +9,10 @@
 
 #include "blob_check.h"
 #include "trie.h"
+#include "xxh64.h"
 
 /* Features of what ISOTOK_SENTENCEPIECE_ONLY opens: those below byte_level. */
 #define OF_SENTENCEPIECE ((ISOTOK_FEATURE(BYTE_LEVEL) - 1) | ISOTOK_FEATURE(PACKED))
-#include "xxh64.h"
 
 isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what, uint32_t index,
                            uint64_t offset, uint64_t need)

@@ -111,10 +111,7 @@ static ISOTOK_COLD uint32_t count_units(uint32_t unit, const uint8_t *text, cons
     uint32_t units = 0, i;
     if (unit == ISOTOK_UNIT_BYTE) return step->raw_size;
     if (step->ill_formed) return 1;
-    for (i = 0; i < step->raw_size; i++) {
-        units += (text[i] & 0xC0) != 0x80;
-        units += unit == ISOTOK_UNIT_UTF16 && text[i] >= 0xF0;
-    }
+    for (i = 0; i < step->raw_size; i++) units += isotok__byte_units(unit, text[i]);
     return units;
 }
 
@@ -221,9 +218,7 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
         memcpy(w->text + out, text + p, 4);
         if (w->map != NULL)
             for (i = 0; i < 4; i++) w->map[out + i] = (uint32_t)(n->consumed - w->map_base);
-        n->consumed += n->unit == ISOTOK_UNIT_BYTE
-                           ? length
-                           : 1u + (n->unit == ISOTOK_UNIT_UTF16 && length == 4);
+        n->consumed += isotok__scalar_units(n->unit, length);
         out += length;
         p += length;
     }

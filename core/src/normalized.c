@@ -18,8 +18,7 @@ uint32_t isotok__canonical_size(const struct isotok_model *model, const uint8_t 
  * they are, in that byte). */
 static uint32_t count_units(uint32_t unit, uint8_t lead, uint32_t size)
 {
-    if (unit == ISOTOK_UNIT_BYTE) return size;
-    return (lead & 0xC0u) == 0x80 ? 0 : 1u + (unit == ISOTOK_UNIT_UTF16 && lead >= 0xF0);
+    return unit == ISOTOK_UNIT_BYTE ? size : isotok__byte_units(unit, lead);
 }
 
 /* Copies a run of ASCII that is the same in internal text; returns the new position. */

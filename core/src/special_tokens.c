@@ -203,10 +203,7 @@ isotok_status isotok__special_emit(struct isotok_session *s, isotok_input *input
     uint64_t units = 0;
     size_t i;
     isotok_status status;
-    for (i = 0; i < s->special_size; i++) {
-        units += n->unit == ISOTOK_UNIT_BYTE || (text[i] & 0xC0) != 0x80;
-        units += n->unit == ISOTOK_UNIT_UTF16 && text[i] >= 0xF0;
-    }
+    for (i = 0; i < s->special_size; i++) units += isotok__byte_units(n->unit, text[i]);
     status = isotok__emit_special(s, output, s->special_id, n->consumed, n->consumed + units);
     if (status != ISOTOK_OK) return status;
     input->consumed += s->special_size;

@@ -164,8 +164,7 @@ static size_t copy_plain(const struct isotok__program *program, struct isotok__n
         row = isotok__unicode_row(program, point);
         joined = (row[0] & ISOTOK__UNI_LEFT) != 0;
         if (point - 0x20 < 0x5F || size - p < 4 || (row[0] & ISOTOK__UNI_NOT_PLAIN)) break;
-        units = n->unit == ISOTOK_UNIT_BYTE ? length
-                                            : 1u + (n->unit == ISOTOK_UNIT_UTF16 && length == 4);
+        units = isotok__scalar_units(n->unit, length);
         before = p;
         out = w->size;
         if (!put_image(program, row[1], text + p, length,
@@ -196,8 +195,8 @@ int isotok__unicode_run(const struct isotok_model *model, struct isotok__normali
         if (length == 0) {
             if (!last && text[p] >= 0xC2 && size - p < isotok__lead_size(text[p])) break;
             length = 1;
-        } else if (n->unit != ISOTOK_UNIT_CODEPOINT) {
-            units = n->unit == ISOTOK_UNIT_BYTE ? length : 1u + (length == 4);
+        } else {
+            units = isotok__scalar_units(n->unit, length);
         }
         flags = isotok__unicode_row(program, point)[0];
         if (u->count == u->capacity || (is_boundary(u->flags, flags) && !flush(model, u, w))) {

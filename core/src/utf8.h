@@ -52,6 +52,19 @@ static inline ISOTOK_COLD bool isotok__is_symbol(const uint8_t *text, size_t siz
     return size >= 3 && text[0] == 0xE2 && text[1] == 0x96 && text[2] == 0x81;
 }
 
+/* ISOTOK_UNIT_… of offsets in a scalar of `length` bytes. */
+ISOTOK_INLINE uint32_t isotok__scalar_units(uint32_t unit, uint32_t length)
+{
+    return unit == ISOTOK_UNIT_BYTE ? length : 1u + (unit == ISOTOK_UNIT_UTF16 && length == 4);
+}
+
+/* Those of a byte: a scalar has all of its own in the first one, but for bytes. */
+ISOTOK_INLINE uint32_t isotok__byte_units(uint32_t unit, uint8_t byte)
+{
+    if (unit == ISOTOK_UNIT_BYTE) return 1;
+    return (byte & 0xC0u) == 0x80 ? 0 : 1u + (unit == ISOTOK_UNIT_UTF16 && byte >= 0xF0);
+}
+
 /* Bytes of a code point in UTF-8. */
 ISOTOK_INLINE uint32_t isotok__scalar_size(uint32_t point)
 {
