@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import isotok
 import pytest
 from isotok._blob_gen import BlobView
 from isotok.compile import compile_model
-from support import data
+from support import data, mutants
 from support.models import BPE, CHAR, UNIGRAM
 
 sys.path.insert(0, str(data.ROOT / "tests/fuzz"))
@@ -21,34 +20,22 @@ import run as fuzz_run
 
 from tests.full import hostile
 
-COUNT = 600
-
 
 @pytest.fixture(scope="module")
 def sample() -> list[mutate.Mutant]:
-    return list(mutate.mutants(COUNT, 7, mutate.own_models()))
-
-
-def check(result: mutate.Result) -> None:
-    assert not result.problems
-    assert result.past_header > COUNT // 4
-    assert result.accepted > COUNT // 10
-    assert len(result.refused) > 10
+    return mutants.sample(mutate.own_models())
 
 
 def test_mutants_native(sample: list[mutate.Mutant]) -> None:
-    """Under ASan and UBSan, between guard pages."""
-    if shutil.which(fuzz_run.CLANG) is None:
-        pytest.skip(f"{fuzz_run.CLANG} is not installed; run ./build.sh setup")
-    check(mutate.run_native(sample))
+    mutants.check_native(sample)
 
 
 def test_mutants_wasm(sample: list[mutate.Mutant]) -> None:
-    check(mutate.run_wasm(sample))
+    mutants.check_wasm(sample)
 
 
 def test_mutants_are_repeatable(sample: list[mutate.Mutant]) -> None:
-    assert list(mutate.mutants(20, 7, mutate.own_models())) == sample[:20]
+    assert list(mutate.mutants(20, mutants.SEED, mutate.own_models())) == sample[:20]
 
 
 @pytest.mark.parametrize("algorithm", [UNIGRAM, BPE, CHAR])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import sys
 from array import array
@@ -17,17 +16,15 @@ from isotok.compile.pretok.arrays import make_arrays
 from isotok.compile.pretok.chain import make_chain
 from isotok.compile.pretok.huggingface import read_pre_tokenizer
 from isotok.errors import TokenizerError
-from support import data
+from support import data, mutants
 
 sys.path.insert(0, str(data.ROOT / "tests/fuzz"))
 sys.path.insert(0, str(data.ROOT))
 
 import mutate
-import run as fuzz_run
 
 from tests.full import hostile
 
-COUNT = 600
 STAGES = read_pre_tokenizer({"type": "WhitespaceSplit"}).stages
 WORDS = ["[UNK]", "a", "##a", "ab", "##é", "##中x", "é", "##bbb", "the", "##s"]
 VOCAB = {word: number for number, word in enumerate(WORDS)}
@@ -58,25 +55,15 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> list[mutate.Mutant]:
     for name, source in SOURCES.items():
         paths.append(folder / f"{name}.model")
         paths[-1].write_bytes(source)
-    return list(mutate.mutants(COUNT, 7, paths))
-
-
-def _check(result: mutate.Result) -> None:
-    assert not result.problems
-    assert result.past_header > COUNT // 4
-    assert result.accepted > COUNT // 10
-    assert len(result.refused) > 10
+    return mutants.sample(paths)
 
 
 def test_mutants_native(sample: list[mutate.Mutant]) -> None:
-    """Under ASan and UBSan, between guard pages."""
-    if shutil.which(fuzz_run.CLANG) is None:
-        pytest.skip(f"{fuzz_run.CLANG} is not installed; run ./build.sh setup")
-    _check(mutate.run_native(sample))
+    mutants.check_native(sample)
 
 
 def test_mutants_wasm(sample: list[mutate.Mutant]) -> None:
-    _check(mutate.run_wasm(sample))
+    mutants.check_wasm(sample)
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "wordlevel", "unigram"])
