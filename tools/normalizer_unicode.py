@@ -4,7 +4,7 @@ code point, found by asking them about every one.
 
 The engine carries tables of several Unicode versions (9.0 for the four normal forms, the
 compiler's for Lowercase, …); no table of the host is used, but to find one character of each
-combining class. Needs the version in VERSION:
+combining class. Needs the version in VERSIONS:
 
     pip install tokenizers==0.23.3
     python tools/normalizer_unicode.py [--check]
@@ -12,16 +12,14 @@ combining class. Needs the version in VERSION:
 
 from __future__ import annotations
 
-import argparse
-import json
 import struct
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 
+import unicode_tables
 from tokenizers import normalizers
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +28,7 @@ sys.path.insert(0, str(ROOT / "py_host"))
 from isotok.compile.pretok.code_points import CodePoints  # noqa: E402
 
 OUTPUT = ROOT / "py_host/isotok/data/unicode_maps.json"
-VERSION = "0.23.3"
+VERSIONS = {"tokenizers": "0.23.3"}
 POINTS = [*range(0xD800), *range(0xE000, 0x110000)]
 HANGUL = range(0xAC00, 0xAC00 + 11172)
 
@@ -200,7 +198,7 @@ def make() -> dict[str, object]:
     classes = combining_classes()
     return {
         "made_by": "tools/normalizer_unicode.py",
-        "versions": {"tokenizers": VERSION},
+        "versions": VERSIONS,
         "maps": {
             "lowercase": spell_map(changed(asker(normalizers.Lowercase()))),
             "nfd": spell_map(nfd),
@@ -221,26 +219,11 @@ def spell_map(images: dict[str, str]) -> str:
 
 
 def spell_set(chars: Iterable[str]) -> str:
-    """Steps from toggle to toggle, hexadecimal."""
-    toggles = CodePoints.of(*map(ord, chars)).toggles
-    previous = (0, *toggles)
-    return " ".join(f"{b - a:x}" for a, b in zip(previous, toggles, strict=False))
+    return unicode_tables.spell(CodePoints.of(*map(ord, chars)).toggles)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only compare")
-    arguments = parser.parse_args()
-    if version("tokenizers") != VERSION:
-        print(f"needs tokenizers=={VERSION}, found {version('tokenizers')}", file=sys.stderr)
-        return 2
-    text = json.dumps(make(), indent=0, ensure_ascii=True) + "\n"
-    if arguments.check:
-        same = OUTPUT.read_text("utf-8") == text
-        print("unicode_maps.json", "is up to date" if same else "DIFFERS from the engine")
-        return 0 if same else 1
-    OUTPUT.write_text(text, "utf-8")
-    return 0
+    return unicode_tables.write(__doc__, VERSIONS, OUTPUT, make)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,13 @@ versions; no table of the host is used. Needs the versions in VERSIONS:
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
 from pathlib import Path
 from string import ascii_lowercase
 
 import tiktoken
+import unicode_tables
 from tokenizers import Regex, normalizers, pre_tokenizers
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -172,31 +170,12 @@ def make() -> dict[str, object]:
         "versions": VERSIONS,
         "many_folds": {"tiktoken": [], "tokenizers": probe_many_folds()},
         "engines": engines,
-        "sets": [spell(points) for points in unique],
+        "sets": [unicode_tables.spell(points.toggles) for points in unique],
     }
 
 
-def spell(points: CodePoints) -> str:
-    """Steps from toggle to toggle, hexadecimal."""
-    previous = (0, *points.toggles)
-    return " ".join(f"{b - a:x}" for a, b in zip(previous, points.toggles, strict=False))
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only compare")
-    arguments = parser.parse_args()
-    for package, wanted in VERSIONS.items():
-        if version(package) != wanted:
-            print(f"needs {package}=={wanted}, found {version(package)}", file=sys.stderr)
-            return 2
-    text = json.dumps(make(), indent=0, ensure_ascii=True) + "\n"
-    if arguments.check:
-        same = OUTPUT.read_text("utf-8") == text
-        print("unicode_sets.json", "is up to date" if same else "DIFFERS from the engines")
-        return 0 if same else 1
-    OUTPUT.write_text(text, "utf-8")
-    return 0
+    return unicode_tables.write(__doc__, VERSIONS, OUTPUT, make)
 
 
 if __name__ == "__main__":
