@@ -284,14 +284,10 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         (True, False)
         """
         limit = limit_of(limit)
+        flags = flags_of(bos, eos, special, add_special_tokens)
         if limit <= 0:
-            empty = (
-                self._backend.count(text, flags_of(bos, eos, special, add_special_tokens), 1) == 0
-            )
-            return limit == 0 and empty
-        return (
-            self._backend.count(text, flags_of(bos, eos, special, add_special_tokens), limit) >= 0
-        )
+            return self._backend.count(text, flags, 1) == 0 and limit == 0
+        return self._backend.count(text, flags, limit) >= 0
 
     def truncate(
         self,
@@ -313,14 +309,13 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         [3]
         """
         limit = limit_of(limit)
-        if limit <= 0:
-            if limit < 0:
-                raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
-            self._backend.count(
-                text, flags_of(bos, eos, special, add_special_tokens), 1
-            )  # the same errors as elsewhere
+        if limit < 0:
+            raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
+        flags = flags_of(bos, eos, special, add_special_tokens)
+        if limit == 0:
+            self._backend.count(text, flags, 1)  # the same errors as elsewhere
             return []
-        return self._backend.encode(text, flags_of(bos, eos, special, add_special_tokens), limit)
+        return self._backend.encode(text, flags, limit)
 
     # -- normalize ----------------------------------------------------------------
 

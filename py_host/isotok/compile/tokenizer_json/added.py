@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from isotok import _layout_gen as abi
+from isotok.compile.normalizers.reader import read_normalizer
 from isotok.compile.normalizers.steps import SELF, Map, Step
 from isotok.compile.pretok.properties import need
+from isotok.compile.tokenizer_json.checked import Json
 from isotok.compile.tokenizer_json.document import AddedToken
 from isotok.compile.tokenizer_json.errors import shorten, unsupported
 
@@ -21,15 +23,15 @@ Field = tuple[int, "array[int] | array[float] | bytes"]
 _MOST_PAIRS: Final = 1_000_000
 
 
-def added_fields(tokens: Iterable[AddedToken], normalizer: Sequence[Step]) -> list[Field]:
+def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[Field]:
     """Return the fields of added tokens.
 
     Parameters
     ----------
     tokens : iterable of AddedToken
         With the ids that tokenizers gives them (`resolve_added`).
-    normalizer : sequence of Step
-        What the member `normalizer` does; the pre-tokenizer comes behind both searches.
+    normalizer : mapping or None
+        The member of the file; the pre-tokenizer comes behind both searches.
 
     Raises
     ------
@@ -37,8 +39,10 @@ def added_fields(tokens: Iterable[AddedToken], normalizer: Sequence[Step]) -> li
         One automaton cannot do what tokenizers does; the error names the token.
     """
     every = sorted(tokens, key=lambda token: token.id)
-    for token in every:
-        if token.normalized and not _is_inert(token, normalizer):
+    late = [token for token in every if token.normalized]
+    steps = read_normalizer(normalizer) if late else []
+    for token in late:
+        if not _is_inert(token, steps):
             what = f'{shorten(token.content)} with "normalized": true behind a normalizer'
             raise unsupported("added_tokens", what)
     for token, other, why in _conflicts(every):

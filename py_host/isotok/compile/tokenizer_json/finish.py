@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isotok.compile._fields import append_fields
-from isotok.compile.normalizers.reader import read_normalizer
 from isotok.compile.tokenizer_json.added import added_fields
 from isotok.compile.tokenizer_json.around import decoder_fields, read_template, template_fields
 from isotok.compile.tokenizer_json.document import AddedToken, Document
@@ -37,7 +36,7 @@ def finish(
     return append_fields(
         model,
         [
-            *added_fields(added, read_normalizer(document.normalizer)),
+            *added_fields(added, document.normalizer),
             *template_fields(read_template(document.post_processor)),
             *decoder_fields(document.decoder, byte_level=byte_level, unk_special=unk_special),
         ],
