@@ -178,19 +178,19 @@ build_c_tests() { # name
 # The two wasm modules from the compiler of record.
 build_wasm() {
     local command="emcc @core/cflags.txt @core/warnings.txt @wasm/cflags.txt"
-    wasm_modules build/wasm "$command" link_emscripten wasm/glue.c
+    wasm_modules build/wasm "$command" link_small
 }
 
-# The same from another compiler, as a check: clang and lld without any C library.
+# The same from another compiler, as a check.
 build_wasm_second() {
     local command="clang-19 --target=wasm32-unknown-unknown @core/cflags.txt @core/warnings.txt"
     command+=" @wasm/cflags.txt -isystem wasm/freestanding"
-    wasm_modules build/wasm-second "$command" link_second wasm/glue.c wasm/freestanding/memory.c
+    wasm_modules build/wasm-second "$command" link_wasm
 }
 
-wasm_modules() { # folder command linker extra source…
+wasm_modules() { # folder command linker
     local folder=$1 command=$2 linker=$3 core build extra
-    shift 3
+    set -- wasm/glue.c wasm/freestanding/memory.c
     mapfile -t core < <(c_sources core/src)
     mapfile -t build < <(c_sources core/build)
     compile_objects "$folder/obj" "$command $BUILD_INCLUDES" "${core[@]}" "${build[@]}" "$@"
@@ -206,23 +206,19 @@ wasm_modules() { # folder command linker extra source…
         "$linker" "$folder/isotok-build.wasm" "${build[@]}" "${extra[@]}" "$folder/libisotok.a"
 }
 
-link_emscripten() { # target object…
-    local target=$1 one_caller=--one-caller-inline-max-function-size=100
-    shift
-    # The optimizer puts any function with one caller into it; loops are faster on their own.
-    emcc "$@" -o "$target" -Os -msimd128 -mbulk-memory -sSTANDALONE_WASM --no-entry \
-        -sBINARYEN_EXTRA_PASSES=$one_caller \
-        -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=262144 -sTOTAL_STACK=65536 -Wl,--stack-first
-    # What the first pass of the optimizer leaves, the next ones find.
-    wasm-opt --enable-simd --enable-bulk-memory --low-memory-unused --zero-filled-memory \
-        -Oz --converge $one_caller "$target" -o "$target"
-}
-
-link_second() { # target object…
+# Neither module has a C library. Both begin with 256 KiB of memory, and may take 2 GiB.
+link_wasm() { # target object…
     local target=$1
     shift
-    wasm-ld-19 --no-entry --stack-first -z stack-size=65536 --strip-all --gc-sections \
-        -o "$target" "$@"
+    wasm-ld-19 --no-entry --stack-first -z stack-size=65536 --initial-memory=262144 \
+        --max-memory=2147483648 --strip-all --gc-sections -o "$target" "$@"
+}
+
+link_small() { # target object…
+    link_wasm "$@"
+    # The optimizer puts any function with one caller into it; loops are faster on their own.
+    wasm-opt --enable-simd --enable-bulk-memory --low-memory-unused --zero-filled-memory \
+        -Oz --converge --one-caller-inline-max-function-size=100 "$1" -o "$1"
 }
 
 # The C extension of the Python package, and the wasm modules beside it.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks the built wasm modules: no imports, the exact exports, the size.
 
-python wasm/check.py FOLDER [--no-toolchain]
+python wasm/check.py FOLDER [--any-size]
 
-A module must export the functions of its public header, isotok_heap_base, the memory and,
-unless --no-toolchain, may export those of exports_toolchain.txt; nothing else.
+A module must export the functions of its public header, isotok_heap_base and the memory;
+nothing else.
 """
 
 from __future__ import annotations
@@ -47,12 +47,7 @@ def declared(header: str) -> set[str]:
     return set(re.findall(r"^ISOTOK_API\((\w+)\)", text, re.M))
 
 
-def toolchain() -> set[str]:
-    lines = (ROOT / "wasm/exports_toolchain.txt").read_text("utf-8").splitlines()
-    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
-
-
-def problems(module: Module, data: bytes, allowed: set[str], *, is_shipped: bool) -> list[str]:
+def problems(module: Module, data: bytes, *, is_shipped: bool) -> list[str]:
     """What is wrong with a module; prints its numbers."""
     parsed = wasmtime.Module(wasmtime.Engine(), data)
     imports = [f"{item.module}.{item.name}" for item in parsed.imports]
@@ -62,15 +57,15 @@ def problems(module: Module, data: bytes, allowed: set[str], *, is_shipped: bool
     print(
         f"{module.name}: {len(data):,} bytes (limit {module.raw_limit:,}), "
         f"gzip {packed:,} (limit {module.gzip_limit:,}), imports {len(imports)}, "
-        f"exports {len(exports)} ({len(exports - required)} of the toolchain)"
+        f"exports {len(exports)}"
     )
     found: list[str] = []
     if imports:
         found.append(f"imports {', '.join(imports)}; it must import nothing")
     if required - exports:
         found.append(f"does not export {', '.join(sorted(required - exports))}")
-    if exports - required - allowed:
-        found.append(f"exports {', '.join(sorted(exports - required - allowed))}, not in a list")
+    if exports - required:
+        found.append(f"exports {', '.join(sorted(exports - required))}, which no header declares")
     if not is_shipped:  # only one of the two builds is optimized for size
         return [f"{module.name}: {text}" for text in found]
     if len(data) > module.raw_limit:
@@ -84,24 +79,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Check the built wasm modules.")
     parser.add_argument("folder", type=Path)
     parser.add_argument(
-        "--no-toolchain", action="store_true", help="none of the listed exports; of any size"
+        "--any-size", action="store_true", help="for the build that is not optimized for size"
     )
     parser.add_argument("--counts", action="store_true", help="end with the counts of a test")
     arguments = parser.parse_args()
-    allowed: set[str] = set() if arguments.no_toolchain else toolchain()
     found: list[str] = []
     for module in MODULES:
         path = arguments.folder / module.name
         if path.exists():
-            found += problems(
-                module, path.read_bytes(), allowed, is_shipped=not arguments.no_toolchain
-            )
+            found += problems(module, path.read_bytes(), is_shipped=not arguments.any_size)
         else:
             found.append(f"{path}: not built; run ./build.sh build wasm")
     for text in found:
         print(f"error: {text}", file=sys.stderr)
     if arguments.counts:
-        total = (CHECKS_PER_MODULE - 2 * arguments.no_toolchain) * len(MODULES)
+        total = (CHECKS_PER_MODULE - 2 * arguments.any_size) * len(MODULES)
         print(f"{total - len(found)} passed, {len(found)} failed, 0 skipped")
     return 1 if found else 0
 

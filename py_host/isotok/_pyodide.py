@@ -181,8 +181,6 @@ class PyodideMachine:
         self._look()
         if self._limit is not None and len(self.view) > self._limit:
             raise memory_error(len(self.view), self._limit)
-        if hasattr(self._exports, "_initialize"):
-            self._exports._initialize()
         if hasattr(self._exports, "isotok_abi"):
             check_abi(self.function("isotok_abi")())
 

@@ -112,16 +112,8 @@ class WasmtimeMachine:
         assert isinstance(memory, wasmtime.Memory)
         self._linear = memory
         self._look()
-        self._initialize()
         self._fast = self._choose_fast()
         self._check_abi()
-
-    def _initialize(self) -> None:
-        """Call the toolchain's constructor, if there is one."""
-        if "_initialize" in list(self._exports):
-            function = self._exports["_initialize"]
-            assert isinstance(function, wasmtime.Func)
-            function(self._store)
 
     def _check_abi(self) -> None:
         if "isotok_abi" in list(self._exports):

@@ -24,7 +24,6 @@ export class Machine {
     this.memory = new Memory(exports["memory"]);
     this.#exports = exports as unknown as Exports;
     this.#name = name;
-    if ("_initialize" in exports) this.call("_initialize");
     this.#checkAbi();
   }
 
