@@ -27,6 +27,16 @@ isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t w
     return status;
 }
 
+isotok_status isotok__argument(isotok_error *error, uint32_t what, uint32_t index)
+{
+    return isotok__fail(error, ISOTOK_E_ARGUMENT, what, index, 0, 0);
+}
+
+isotok_status isotok__needs(isotok_error *error, isotok_status status, uint32_t what, uint64_t need)
+{
+    return isotok__fail(error, status, what, 0, 0, need);
+}
+
 static isotok_status corrupt(isotok_error *error, uint32_t what, uint32_t index, uint64_t offset)
 {
     return isotok__fail(error, ISOTOK_E_CORRUPT, what, index, offset, 0);
@@ -51,8 +61,7 @@ ISOTOK_INLINE isotok_status check_header(const uint8_t *data, size_t size, isoto
                             isotok__load_u32(data + ISOTOK__HEADER_FORMAT), ISOTOK__HEADER_FORMAT,
                             0);
     features = isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
-    unknown = features & ~(ISOTOK_SENTENCEPIECE_ONLY ? OF_SENTENCEPIECE
-                                                     : ISOTOK__FEATURES_KNOWN);
+    unknown = features & ~(ISOTOK_SENTENCEPIECE_ONLY ? OF_SENTENCEPIECE : ISOTOK__FEATURES_KNOWN);
     if (unknown != 0)
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
                             isotok__trailing_zeros(unknown), ISOTOK__HEADER_FEATURES, 0);
@@ -269,10 +278,9 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
     isotok_status status;
     memset(model, 0, sizeof *model);
     if (!is_little_endian())
-        return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ENDIAN, 0, 0, 0);
+        return isotok__needs(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ENDIAN, 0);
     if (!isotok__is_aligned(data, ISOTOK_ALIGN))
-        return isotok__fail(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BLOB_ADDRESS, 0, 0,
-                            ISOTOK_ALIGN);
+        return isotok__needs(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BLOB_ADDRESS, ISOTOK_ALIGN);
     if ((status = check_header(data, size, error)) != ISOTOK_OK) return status;
     model->features = isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
     model->parity = isotok__load_u32(data + ISOTOK__HEADER_PARITY);

@@ -41,8 +41,8 @@ enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 
 #define ISOTOK__ADDED_LSTRIP (1u << 26)      /* takes the white space in front of it … */
 #define ISOTOK__ADDED_RSTRIP (1u << 27)      /* … behind it */
 #define ISOTOK__ADDED_SINGLE_WORD (1u << 28) /* not next to a character of a word */
-#define ISOTOK__ADDED_FLAGS (ISOTOK__ADDED_PLAIN | ISOTOK__ADDED_LSTRIP | ISOTOK__ADDED_RSTRIP | \
-                            ISOTOK__ADDED_SINGLE_WORD)
+#define ISOTOK__ADDED_FLAGS \
+    (ISOTOK__ADDED_PLAIN | ISOTOK__ADDED_LSTRIP | ISOTOK__ADDED_RSTRIP | ISOTOK__ADDED_SINGLE_WORD)
 enum {
     ISOTOK_NORM_DUMMY_PREFIX = 1,
     ISOTOK_NORM_REMOVE_EXTRA = 2,
@@ -113,8 +113,8 @@ struct isotok_model {
     uint32_t decoder_pieces;   /* ISOTOK_DECODE_…; 0: by decoder_flags */
     uint32_t special_flags;    /* ISOTOK__ADDED_… of any special token */
     uint64_t special_first[4]; /* bytes that begin one */
-    uint32_t byte_level;     /* bpe over bytes, decoded as they are */
-    uint32_t pretokens;      /* segmented by pre-tokens; without a pre-tokenizer a text is one */
+    uint32_t byte_level;       /* bpe over bytes, decoded as they are */
+    uint32_t pretokens;        /* segmented by pre-tokens; without a pre-tokenizer a text is one */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
     uint32_t pair_shift;                      /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
@@ -161,5 +161,9 @@ static inline const uint8_t *isotok__piece_text(const struct isotok_model *model
 /* Fills `error` (may be NULL) and returns `status`. */
 isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what, uint32_t index,
                            uint64_t offset, uint64_t need);
+/* The same for an argument, and for what needs memory or has no place: calls are shorter. */
+isotok_status isotok__argument(isotok_error *error, uint32_t what, uint32_t index);
+isotok_status isotok__needs(isotok_error *error, isotok_status status, uint32_t what,
+                            uint64_t need);
 
 #endif

@@ -45,9 +45,9 @@ isotok_status isotok_boundaries(const isotok_model *model, const uint8_t *text, 
     size_t end;
     if (model == NULL || position == NULL || out_count == NULL || (text == NULL && size != 0) ||
         (out == NULL && capacity != 0))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (size > 0xFFFFFFFFu)
-        return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, 0, 0, size);
+        return isotok__needs(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, size);
     if (*position > size)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, *position, 0);
     for (*out_count = 0; *position < size; *position = end) {

@@ -23,7 +23,7 @@ isotok_status isotok_decode_begin(isotok_session *s, uint32_t flags, isotok_erro
     isotok_status status = isotok__begin(s, NULL, 0, error);
     if (status != ISOTOK_OK) return status;
     if ((flags & ~(uint32_t)(ISOTOK_RAW_BYTES | ISOTOK_SKIP_SPECIAL | ISOTOK_KEEP_SPECIAL)) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, flags, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_OPTION, flags);
     if (s->model->parity == ISOTOK_PARITY_HF && !(flags & ISOTOK_KEEP_SPECIAL))
         flags |= ISOTOK_SKIP_SPECIAL;
     s->decoder.flags = flags;
@@ -133,7 +133,8 @@ static bool settle_run(const isotok_session *s, struct isotok__decoder *d)
     const struct isotok__window *run = &s->window;
     uint32_t point, n;
     size_t p = 0;
-    if (run->size == 0 || !(ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS)) return false;
+    if (run->size == 0 || !(ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS))
+        return false;
     d->piece = NULL;
     d->piece_size = (uint32_t)run->size;
     d->piece_position = 0;
@@ -167,8 +168,8 @@ static void take_plain(const isotok_session *s, struct isotok__decoder *d, const
     d->piece_verbatim = !(flags & ISOTOK__DECODE_SPACES);
     d->piece_mute = d->at_start && (flags & ISOTOK__DECODE_FIRST);
     if ((flags & ISOTOK__DECODE_WORDS) && !d->at_start) {
-        if (prefix == 0 || (size >= prefix &&
-                            memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
+        if (prefix == 0 ||
+            (size >= prefix && memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
             d->piece += prefix;
             d->piece_size -= prefix;
         } else if (!((flags & ISOTOK__DECODE_CLEANUP) && is_attached(text, size))) {
@@ -346,11 +347,10 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
 static bool decodes_usual(const isotok_session *s)
 {
     const uint32_t plain = ISOTOK__DECODE_SPACES | ISOTOK__DECODE_FIRST | ISOTOK__DECODE_STRIP |
-                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL |
-                           ISOTOK__DECODE_PIECES;
+                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL | ISOTOK__DECODE_PIECES;
     return (ISOTOK__HAS(s->model->decoder_pieces) & ~plain) == 0 &&
-           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_SPACES) && !s->decoder.at_start &&
-           s->decoder.spaces == 0 && s->window.size == 0;
+           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_SPACES) &&
+           !s->decoder.at_start && s->decoder.spaces == 0 && s->window.size == 0;
 }
 
 /* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */
@@ -362,7 +362,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
     for (;;) {
         struct token token = {0, 0, NULL, false};
         if (!deliver(s, sink))
-            return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, d->piece_size + 8u);
+            return isotok__needs(error, ISOTOK_NEED_OUTPUT, 0, d->piece_size + 8u);
         if (next == next_id && d->bytes_count == 0 && !s->model->is_0_2_1 &&
             (ISOTOK__HAS(s->model->decoder_pieces) != 0 ? decodes_usual(s) : d->wrote != 0)) {
             d->at_start = 0;
@@ -405,7 +405,7 @@ static isotok_status decode_denormalized(isotok_session *s, const void *source, 
         settled = isotok__normalizer_settled(&s->normalizer, &s->window);
         while (s->drained < settled) {
             if (sink->count == sink->capacity)
-                return isotok__fail(error, ISOTOK_NEED_OUTPUT, 0, 0, 0, settled - s->drained);
+                return isotok__needs(error, ISOTOK_NEED_OUTPUT, 0, settled - s->drained);
             sink->out[sink->count++] = s->window.text[s->drained++];
         }
         isotok__window_drop(s, settled);
@@ -425,9 +425,9 @@ static isotok_status decode(isotok_session *s, const void *source, next_token *n
     isotok_status status;
     if (s == NULL || consumed == NULL || out_count == NULL || (source == NULL && count != 0) ||
         (out == NULL && capacity != 0) || *consumed > count)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (s->mode != ISOTOK__DECODING)
-        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+        return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
     status = s->model->has_denormalizer
                  ? decode_denormalized(s, source, next, count, consumed, last, &sink, error)
                  : decode_plain(s, source, next, count, consumed, last, &sink, error);
@@ -449,10 +449,9 @@ isotok_status isotok_decode_piece(isotok_session *s, const uint8_t *piece, size_
 {
     struct piece_source source = {piece, (uint32_t)size};
     size_t count = size != 0;
-    if (piece == NULL && size != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (piece == NULL && size != 0) return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (size > 0xFFFFFFu)
-        return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, 0, 0, size);
+        return isotok__needs(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, size);
     return decode(s, &source, next_piece, count, consumed, last != 0, out, capacity, out_count,
                   error);
 }

@@ -21,11 +21,10 @@ static isotok_status begin_sampling(struct isotok_session *s, isotok_error *erro
     const uint32_t kind = s->options.flags & SAMPLING, algorithm = s->model->blob.algorithm;
     s->bpe.dropout.alpha = 0.0;
     if (kind == 0) return ISOTOK_OK;
-    if ((kind & (kind - 1)) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, kind, 0, 0);
+    if ((kind & (kind - 1)) != 0) return isotok__argument(error, ISOTOK_WHAT_OPTION, kind);
     if (algorithm != (kind == ISOTOK_DROPOUT ? ISOTOK_BPE : ISOTOK_UNIGRAM) ||
         (kind != ISOTOK_DROPOUT && s->model->pretokens))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SAMPLING, kind, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_SAMPLING, kind);
     if (kind != ISOTOK_SAMPLE && s->options.alpha == 0.0) s->options.flags &= ~kind;
     if (kind == ISOTOK_DROPOUT) {
         s->bpe.dropout.alpha = s->options.alpha;
@@ -53,9 +52,9 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_BOS, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_BOS);
     if ((s->options.flags & ISOTOK_EOS) && s->model->blob.eos_id == ISOTOK_NO_TOKEN)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_EOS, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NO_SUCH_END, ISOTOK_EOS);
     choose_defaults(s->model, &s->options.flags);
     status = begin_sampling(s, error);
     if (status != ISOTOK_OK) return status;
@@ -147,7 +146,7 @@ static isotok_status segment_pretokens(struct isotok_session *s, size_t settled,
                       s->cache.entries != NULL && !(s->options.flags & UNCACHED));
     if (s->tokens.failed) {
         s->mode = ISOTOK__IDLE;
-        return isotok__fail(error, ISOTOK_E_TEXT, ISOTOK_WHAT_NO_UNKNOWN, 0, 0, 0);
+        return isotok__needs(error, ISOTOK_E_TEXT, ISOTOK_WHAT_NO_UNKNOWN, 0);
     }
     *out_end = s->ready == 0;
     return *out_end && full ? isotok__need_scratch(s, error) : ISOTOK_OK;
@@ -163,7 +162,8 @@ static isotok_status advance(struct isotok_session *s, isotok_input *input, bool
     uint32_t ready;
     *out_end = false;
     if (status != ISOTOK_OK) return status;
-    if (ISOTOK__HAS(s->model->pretokens)) return segment_pretokens(s, settled, full, out_end, error);
+    if (ISOTOK__HAS(s->model->pretokens))
+        return segment_pretokens(s, settled, full, out_end, error);
     if (s->normalizer.finished) {
         ready = (uint32_t)s->window.size;
         if (ready == 0) *out_end = true;
@@ -186,7 +186,7 @@ isotok_status isotok__check_output(const struct isotok_session *s, const isotok_
                        (output->begin == NULL || output->end == NULL)) ||
                       ((s->options.flags & ISOTOK_NORM_SPANS) && output->capacity != 0 &&
                        (output->norm_begin == NULL || output->norm_end == NULL))))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 1, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 1);
     return ISOTOK_OK;
 }
 
@@ -194,9 +194,9 @@ static isotok_status check_io(const isotok_session *s, const isotok_input *input
                               const isotok_output *output, isotok_error *error)
 {
     if (s == NULL || input == NULL || output == NULL || (input->text == NULL && input->size != 0))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (s->mode != ISOTOK__ENCODING)
-        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+        return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
     if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
     return isotok__check_output(s, output, error);
@@ -229,10 +229,9 @@ static isotok_status run(isotok_session *s, isotok_input *input, isotok_output *
     }
     if (status == ISOTOK_AT_LIMIT) s->mode = ISOTOK__ENDED;
     if (status == ISOTOK_NEED_OUTPUT)
-        isotok__fail(error, status, ISOTOK_WHAT_NOTHING, 0, 0,
-                     s->tokens.count - s->emitter.token + 2u);
+        isotok__needs(error, status, ISOTOK_WHAT_NOTHING, s->tokens.count - s->emitter.token + 2u);
     if (status == ISOTOK_AT_LIMIT)
-        isotok__fail(error, status, ISOTOK_WHAT_NOTHING, 0, 0, s->options.limit);
+        isotok__needs(error, status, ISOTOK_WHAT_NOTHING, s->options.limit);
     return status;
 }
 
@@ -261,10 +260,10 @@ static isotok_status check_batch(const isotok_session *s, const uint8_t *text,
     if (s == NULL || texts_done == NULL || output == NULL ||
         (text_count != 0 && (text_ends == NULL || id_ends == NULL)) ||
         (text == NULL && text_count != 0 && text_ends[text_count - 1] != 0))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     for (i = 1; i < text_count; i++)
         if (text_ends[i] < text_ends[i - 1])
-            return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_TEXT_ENDS, (uint32_t)i, 0, 0);
+            return isotok__argument(error, ISOTOK_WHAT_TEXT_ENDS, (uint32_t)i);
     return ISOTOK_OK;
 }
 

@@ -70,12 +70,11 @@ isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t ver
     struct isotok_model *model;
     isotok_status status;
     if (blob == NULL || memory == NULL || out_model == NULL)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
-    if (verify > ISOTOK_VERIFY_TRUSTED)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, verify, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
+    if (verify > ISOTOK_VERIFY_TRUSTED) return isotok__argument(error, ISOTOK_WHAT_OPTION, verify);
     if (memory_size < sizeof(struct isotok_model) || !isotok__is_aligned(memory, 8))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_MODEL_MEMORY, 0, 0,
-                            sizeof(struct isotok_model));
+        return isotok__needs(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_MODEL_MEMORY,
+                             sizeof(struct isotok_model));
     model = (struct isotok_model *)memory;
     status = isotok__blob_open((const uint8_t *)blob, blob_size, verify, model, error);
     *out_model = status == ISOTOK_OK ? model : NULL;

@@ -20,15 +20,13 @@ static isotok_status check(const isotok_session *s, const uint8_t *text, size_t 
                            const void *memory, const isotok_output *output, isotok_error *error)
 {
     const uint32_t unknown = s->options.flags & (ISOTOK_GUMBEL | ISOTOK_COUNT_ONLY);
-    if (text == NULL && size != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (text == NULL && size != 0) return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (s->model->blob.algorithm != ISOTOK_UNIGRAM || s->model->pretokens)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SAMPLING, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_SAMPLING, 0);
     if (unknown != 0 || n == 0 || n > MOST_PATHS)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, unknown, 0, MOST_PATHS);
     if (!isotok__is_aligned(memory, ISOTOK_ALIGN))
-        return isotok__fail(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_NBEST_MEMORY, 0, 0,
-                            ISOTOK_ALIGN);
+        return isotok__needs(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_NBEST_MEMORY, ISOTOK_ALIGN);
     return isotok__check_output(s, output, error);
 }
 
@@ -119,7 +117,7 @@ isotok_status isotok_nbest(isotok_session *s, const isotok_encode_options *optio
     isotok_status status;
     if (s == NULL || output == NULL || ends == NULL || scores == NULL || out_count == NULL ||
         (memory == NULL && memory_size != 0))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     output->count = *out_count = 0;
     output->base = output->norm_base = 0;
     status = isotok_encode_begin(s, options, error);
@@ -133,13 +131,12 @@ isotok_status isotok_nbest(isotok_session *s, const isotok_encode_options *optio
     else
         status = search(s, &r, n, memory, memory_size, &need);
     if (need > SIZE_MAX && status != ISOTOK_OK)
-        return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_NBEST_MEMORY, 0, 0, need);
-    if (status != ISOTOK_OK)
-        return isotok__fail(error, status, ISOTOK_WHAT_NBEST_MEMORY, 0, 0, need);
+        return isotok__needs(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_NBEST_MEMORY, need);
+    if (status != ISOTOK_OK) return isotok__needs(error, status, ISOTOK_WHAT_NBEST_MEMORY, need);
     if (s->options.flags & ISOTOK_COUNT_ONLY) {
         need = output->count;
         output->count = 0;
-        return isotok__fail(error, ISOTOK_NEED_OUTPUT, ISOTOK_WHAT_NOTHING, 0, 0, need);
+        return isotok__needs(error, ISOTOK_NEED_OUTPUT, ISOTOK_WHAT_NOTHING, need);
     }
     *out_count = r.count;
     return ISOTOK_OK;

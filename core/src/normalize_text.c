@@ -44,9 +44,9 @@ isotok_status isotok_normalize_step(isotok_session *s, isotok_input *input, uint
     bool last;
     if (s == NULL || input == NULL || out_count == NULL || (out == NULL && capacity != 0) ||
         (input->text == NULL && input->size != 0))
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (s->mode != ISOTOK__NORMALIZING)
-        return isotok__fail(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0, 0, 0);
+        return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
     if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
     *out_count = 0;
@@ -55,8 +55,8 @@ isotok_status isotok_normalize_step(isotok_session *s, isotok_input *input, uint
         int state = isotok__text_run(s, input->text, input->size, &input->consumed, last);
         size_t settled = isotok__text_settled(s);
         if (!drain(s, settled, out, out_map, capacity, out_count))
-            return isotok__fail(error, ISOTOK_NEED_OUTPUT, ISOTOK_WHAT_NOTHING, 0, 0,
-                                3 * (settled - s->drained));
+            return isotok__needs(error, ISOTOK_NEED_OUTPUT, ISOTOK_WHAT_NOTHING,
+                                 3 * (settled - s->drained));
         if (settled == 0 && state == ISOTOK__NORM_FULL) return isotok__need_scratch(s, error);
         isotok__window_drop(s, settled);
         s->drained = 0;

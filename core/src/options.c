@@ -11,21 +11,20 @@ ISOTOK_INLINE isotok_status read_options(const isotok_encode_options *options, u
     memset(out, 0, sizeof *out);
     if (options == NULL) return ISOTOK_OK;
     if (options->size < 8 || options->size > 4096)
-        return isotok__fail(error, ISOTOK_E_ABI, ISOTOK_WHAT_STRUCT_SIZE, 0, 0, sizeof *out);
+        return isotok__needs(error, ISOTOK_E_ABI, ISOTOK_WHAT_STRUCT_SIZE, sizeof *out);
     /* a newer caller's additional fields must be unset */
     for (i = sizeof *out; i < options->size; i++)
         if (bytes[i] != 0)
             return isotok__fail(error, ISOTOK_E_ABI, ISOTOK_WHAT_STRUCT_SIZE, i, 0, sizeof *out);
     memcpy(out, options, isotok__min(options->size, sizeof *out));
     if ((out->flags & ~known_flags) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->flags & ~known_flags,
-                            0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_OPTION, out->flags & ~known_flags);
     if (!(out->alpha >= 0.0 && out->alpha <= DBL_MAX))
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0,
                             offsetof(isotok_encode_options, alpha), 0);
     if (out->alpha > ISOTOK__MOST_ALPHA) out->alpha = ISOTOK__MOST_ALPHA;
     if (out->offset_unit > ISOTOK_UNIT_UTF16 || out->reserved != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, out->offset_unit, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_OPTION, out->offset_unit);
     return ISOTOK_OK;
 }
 
@@ -33,7 +32,7 @@ isotok_status isotok__begin(isotok_session *s, const isotok_encode_options *opti
                             uint32_t known_flags, isotok_error *error)
 {
     isotok_status status;
-    if (s == NULL) return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (s == NULL) return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     s->mode = ISOTOK__IDLE;
     s->batch_running = 0;
     status = read_options(options, known_flags, &s->options, error);

@@ -25,7 +25,18 @@ static uint32_t masses_size(const struct isotok_model *model)
 }
 
 /* Which models have an array. */
-enum { ALL, PROGRAM, CHARSMAP, UNIGRAM, UNIGRAM_CUT, UNIGRAM_WIDE, WIDE, REVERSES, BPE, DENORMALIZER };
+enum {
+    ALL,
+    PROGRAM,
+    CHARSMAP,
+    UNIGRAM,
+    UNIGRAM_CUT,
+    UNIGRAM_WIDE,
+    WIDE,
+    REVERSES,
+    BPE,
+    DENORMALIZER
+};
 /* What the number of its elements grows with. */
 enum { WINDOW, FIXED, HALF, QUEUE, MASSES, SPLITS };
 
@@ -86,7 +97,8 @@ static uint64_t array_size(const struct isotok_model *model, const struct array 
 static uint64_t carve_all(const struct isotok_model *model, struct isotok_session *s, size_t n,
                           const struct isotok_session *from)
 {
-    const bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM, program = ISOTOK__HAS(model->program.on) != 0;
+    const bool unigram = model->blob.algorithm == ISOTOK_UNIGRAM,
+               program = ISOTOK__HAS(model->program.on) != 0;
     const uint32_t has = 1u << ALL | (uint32_t)program << PROGRAM |
                          (uint32_t)(program && model->blob.charsmap_trie != NULL) << CHARSMAP |
                          (uint32_t)unigram << UNIGRAM |
@@ -155,21 +167,20 @@ isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_
 {
     size_t capacity = (size_t)session->capacity * 2 + 64;
     if (capacity > 0x7FFFFFFFu)
-        return isotok__fail(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, 0, 0, capacity);
-    return isotok__fail(error, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_SESSION_MEMORY, 0, 0,
-                        isotok__session_memory(session->model, capacity));
+        return isotok__needs(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, capacity);
+    return isotok__needs(error, ISOTOK_NEED_SCRATCH, ISOTOK_WHAT_SESSION_MEMORY,
+                         isotok__session_memory(session->model, capacity));
 }
 
 static isotok_status check_memory(const struct isotok_model *model, const void *memory, size_t size,
                                   size_t least, isotok_session **out_session, isotok_error *error)
 {
     if (model == NULL || memory == NULL || out_session == NULL)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (!isotok__is_aligned(memory, ISOTOK_ALIGN))
-        return isotok__fail(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_SESSION_MEMORY, 0, 0,
-                            ISOTOK_ALIGN);
+        return isotok__needs(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_SESSION_MEMORY, ISOTOK_ALIGN);
     if (size < least)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SESSION_MEMORY, 0, 0, least);
+        return isotok__needs(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_SESSION_MEMORY, least);
     return ISOTOK_OK;
 }
 
@@ -234,8 +245,7 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
 {
     struct isotok_session *s = (struct isotok_session *)memory;
     isotok_status status;
-    if (from == NULL)
-        return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+    if (from == NULL) return isotok__argument(out_error, ISOTOK_WHAT_NULL_POINTER, 0);
     status =
         check_memory(from->model, memory, memory_size, from->memory_size, out_session, out_error);
     if (status != ISOTOK_OK) return status;
@@ -265,6 +275,7 @@ int isotok__text_run(struct isotok_session *s, const uint8_t *text, size_t size,
 
 size_t isotok__text_settled(struct isotok_session *s)
 {
-    return ISOTOK__HAS(s->model->program.on) ? s->window.settled
-                                : isotok__normalizer_settled(&s->normalizer, &s->window);
+    return ISOTOK__HAS(s->model->program.on)
+               ? s->window.settled
+               : isotok__normalizer_settled(&s->normalizer, &s->window);
 }

@@ -23,15 +23,13 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
     size_t sets = 1;
     uint32_t bits = 0;
     if (s == NULL || (memory == NULL && memory_size != 0))
-        return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0, 0, 0);
+        return isotok__argument(out_error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (s->mode != ISOTOK__IDLE && s->mode != ISOTOK__ENDED)
-        return isotok__fail(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_CACHE_MEMORY, 0, 0, 0);
+        return isotok__needs(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_CACHE_MEMORY, 0);
     if (memory_size != 0 && memory_size < LEAST_MEMORY)
-        return isotok__fail(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_CACHE_MEMORY, 0, 0,
-                            LEAST_MEMORY);
+        return isotok__needs(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_CACHE_MEMORY, LEAST_MEMORY);
     if (memory_size != 0 && !isotok__is_aligned(memory, ISOTOK_ALIGN))
-        return isotok__fail(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_CACHE_MEMORY, 0, 0,
-                            ISOTOK_ALIGN);
+        return isotok__needs(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_CACHE_MEMORY, ISOTOK_ALIGN);
     memset(&s->cache, 0, sizeof s->cache);
     if (memory_size == 0 || !applies(s->model)) return ISOTOK_OK;
     if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
