@@ -2,6 +2,7 @@
 #include "bpe_queue.h"
 
 #define NONE 0xFFFFFFFFu
+#define NO_LISTS 0xFFFFFFFFu /* lists_used: they are not used, and need not be clear */
 
 /* ---- The heap ----------------------------------------------------------------------- */
 
@@ -46,85 +47,44 @@ static struct isotok__queue_item *item_at(const struct isotok__queue *q, uint32_
 static struct isotok__queue_list *find_list(struct isotok__queue *q, uint32_t rank)
 {
     uint32_t i = rank * 0x9E3779B1u >> 8;
-    if (q->lists == NULL) return NULL;
+    if (q->lists_used == NO_LISTS) return NULL;
     for (;; i++) {
         struct isotok__queue_list *list = &q->lists[i % ISOTOK__QUEUE_LISTS];
-        if (list->used && list->rank == rank) return list;
-        if (list->used) continue;
+        if (list->key == rank + 1) return list;
+        if (list->key != 0) continue;
         if (q->lists_used == ISOTOK__QUEUE_LISTS / 2) return NULL;
-        list->used = 1;
-        list->rank = rank;
-        list->head = list->tail = NONE;
+        list->key = rank + 1;
+        list->front = list->head = NONE;
         q->lists_used++;
         return list;
     }
 }
 
-static uint32_t rank_of(const struct isotok__queue *q, uint32_t order)
-{
-    return q->lists[q->order[order]].rank;
-}
-
-static void order_add(struct isotok__queue *q, uint32_t list)
-{
-    uint32_t i = ++q->order_count, rank = q->lists[list].rank;
-    while (i > 1 && rank_of(q, i / 2) > rank) {
-        q->order[i] = q->order[i / 2];
-        i /= 2;
-    }
-    q->order[i] = list;
-}
-
-static void order_remove_first(struct isotok__queue *q)
-{
-    uint32_t last = q->order[q->order_count--], i = 1, child, rank = q->lists[last].rank;
-    while ((child = 2 * i) <= q->order_count) {
-        if (child < q->order_count && rank_of(q, child + 1) < rank_of(q, child)) child++;
-        if (rank_of(q, child) >= rank) break;
-        q->order[i] = q->order[child];
-        i = child;
-    }
-    q->order[i] = last;
-}
-
-static uint32_t new_item(struct isotok__queue *q, uint32_t symbol)
+static void append(struct isotok__queue *q, struct isotok__queue_list *list, uint32_t symbol)
 {
     uint32_t index = q->free_item;
-    if (index != NONE)
-        q->free_item = item_at(q, index)->next;
-    else
-        index = q->items_used++;
-    item_at(q, index)->symbol = symbol;
-    item_at(q, index)->next = NONE;
-    return index;
-}
-
-static bool list_push(struct isotok__queue *q, uint32_t rank, uint32_t symbol)
-{
-    struct isotok__queue_list *list = find_list(q, rank);
-    uint32_t index;
-    if (list == NULL) return false;
-    if (list->head != NONE && item_at(q, list->tail)->symbol >= symbol) return false;
-    index = new_item(q, symbol);
-    if (list->head == NONE) {
-        list->head = index;
-        order_add(q, (uint32_t)(list - q->lists));
-    } else {
-        item_at(q, list->tail)->next = index;
-    }
+    struct isotok__queue_item *item;
+    if (index == NONE) index = q->items_used++;
+    item = item_at(q, index);
+    if (index == q->free_item) q->free_item = item->next;
+    item->symbol = symbol;
+    item->next = NONE;
+    *(list->head == NONE ? &list->head : &item_at(q, list->tail)->next) = index;
     list->tail = index;
-    return true;
 }
 
-static void list_pop(struct isotok__queue *q)
+/* The entry in the heap was popped: the next one takes its place there. */
+static void advance(struct isotok__queue *q, struct isotok__queue_list *list)
 {
-    struct isotok__queue_list *list = &q->lists[q->order[1]];
-    struct isotok__queue_item *item = item_at(q, list->head);
-    uint32_t index = list->head;
+    const uint32_t index = list->head;
+    struct isotok__queue_item *item = item_at(q, index);
+    list->front = NONE;
+    if (index == NONE) return;
+    list->front = item->symbol;
     list->head = item->next;
     item->next = q->free_item;
     q->free_item = index;
-    if (list->head == NONE) order_remove_first(q);
+    heap_push(q, (uint64_t)(list->key - 1) << 32 | list->front);
 }
 
 /* ---- Both ----------------------------------------------------------------------------- */
@@ -132,10 +92,9 @@ static void list_pop(struct isotok__queue *q)
 void isotok__queue_begin(struct isotok__queue *q, uint32_t symbols)
 {
     q->heap_end = HEAP_ROOT;
-    q->items_used = q->order_count = 0;
+    q->items_used = 0;
     q->free_item = NONE;
-    /* lists_used > half: no list is made, and the table need not be clear */
-    q->lists_used = ISOTOK__QUEUE_LISTS;
+    q->lists_used = NO_LISTS;
     if (symbols >= ISOTOK__QUEUE_LONG) {
         memset(q->lists, 0, ISOTOK__QUEUE_LISTS * sizeof *q->lists);
         q->lists_used = 0;
@@ -144,21 +103,23 @@ void isotok__queue_begin(struct isotok__queue *q, uint32_t symbols)
 
 void isotok__queue_push(struct isotok__queue *q, uint32_t rank, uint32_t symbol)
 {
-    if (q->lists_used != ISOTOK__QUEUE_LISTS && list_push(q, rank, symbol)) return;
+    struct isotok__queue_list *list = find_list(q, rank);
+    if (list != NULL && list->front != NONE &&
+        symbol > (list->head == NONE ? list->front : item_at(q, list->tail)->symbol)) {
+        append(q, list, symbol);
+        return;
+    }
+    if (list != NULL && list->front == NONE) list->front = symbol;
     heap_push(q, (uint64_t)rank << 32 | symbol);
 }
 
 bool isotok__queue_pop(struct isotok__queue *q, uint64_t *out_entry)
 {
-    uint64_t first = UINT64_MAX, top = UINT64_MAX;
-    if (q->heap_end > HEAP_ROOT) top = q->entries[HEAP_ROOT];
-    if (q->order_count > 0)
-        first = (uint64_t)rank_of(q, 1) << 32 | item_at(q, q->lists[q->order[1]].head)->symbol;
-    *out_entry = first < top ? first : top;
-    if (*out_entry == UINT64_MAX) return false;
-    if (first < top)
-        list_pop(q);
-    else
-        heap_pop(q);
+    struct isotok__queue_list *list;
+    if (q->heap_end == HEAP_ROOT) return false;
+    *out_entry = q->entries[HEAP_ROOT];
+    heap_pop(q);
+    list = find_list(q, (uint32_t)(*out_entry >> 32));
+    if (list != NULL && list->front == (uint32_t)*out_entry) advance(q, list);
     return true;
 }

@@ -2,10 +2,10 @@
  *
  * ALGORITHM   A heap with four children per entry. Text that repeats itself (a megabyte of one letter)
  *             offers the same few ranks over and over, from left to right: those go to one
- *             first-in-first-out list per rank instead, which costs O(1) and reads memory in
- *             order, where a heap of millions of entries misses the cache at every level.
- *             What does not fit this pattern (an earlier position, too many ranks) goes
- *             to the heap.
+ *             first-in-first-out list per rank instead, of which only the first entry is in the
+ *             heap: that stays small, where a heap of millions of entries misses the cache at
+ *             every level. What does not fit this pattern (an earlier position, too many
+ *             ranks) goes to the heap.
  * COMPLEXITY  O(log n) a push or pop. */
 #ifndef ISOTOK_BPE_QUEUE_H
 #define ISOTOK_BPE_QUEUE_H
@@ -15,9 +15,11 @@
 #define ISOTOK__QUEUE_LISTS 4096u /* slots of the hash table of lists */
 #define ISOTOK__QUEUE_LONG 2048u  /* fewer symbols than this use the heap alone */
 
-/* The entries of one rank; `head` = 0xFFFFFFFF: none. */
+/* The entries of one rank, of ascending symbols: `front` is in the heap, what follows it are
+ * items; 0xFFFFFFFF: none. */
 struct isotok__queue_list {
-    uint32_t rank, head, tail, used;
+    uint32_t key; /* rank + 1; 0: a free list */
+    uint32_t front, head, tail;
 };
 
 /* An entry of a list. Free ones are linked too. */
@@ -30,9 +32,8 @@ struct isotok__queue {
     uint32_t capacity; /* entries */
     uint32_t heap_end;
     uint32_t items_used, free_item;
-    struct isotok__queue_list *lists; /* [ISOTOK__QUEUE_LISTS] by hash of the rank, NULL = unused */
-    uint32_t *order;                  /* heap of lists with entries, by rank; root at index 1 */
-    uint32_t order_count, lists_used;
+    struct isotok__queue_list *lists; /* [ISOTOK__QUEUE_LISTS] by hash of the rank */
+    uint32_t lists_used;
 };
 
 /* Entries that a chunk of `symbols` can need: at most 3 * symbols are ever pushed. */

@@ -72,7 +72,6 @@ static const struct array arrays[] = {
     ARRAY(BPE, struct isotok__symbol, bpe.symbols, WINDOW, 0, 0),
     ARRAY(BPE, uint64_t, bpe.queue.entries, QUEUE, 0, 0),
     ARRAY(BPE, struct isotok__queue_list, bpe.queue.lists, FIXED, ISOTOK__QUEUE_LISTS, 0),
-    ARRAY(BPE, uint32_t, bpe.queue.order, FIXED, ISOTOK__QUEUE_LISTS / 2 + 2, 0),
     ARRAY(BPE, uint64_t, bpe.splits, SPLITS, 0, 1),
     ARRAY(DENORMALIZER, uint8_t, raw, WINDOW, 0, 1),
 };
