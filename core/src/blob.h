@@ -99,26 +99,26 @@ bool isotok__unicode_open(struct isotok__program *program, const struct isotok__
 bool isotok__unicode_check(const struct isotok__program *program, const struct isotok__blob *blob);
 
 struct isotok_model {
+    uint64_t features;
+    uint32_t space_size; /* bytes of U+2581 in internal text: 1 or 3 */
+    uint32_t pretokens;  /* segmented by pre-tokens; without a pre-tokenizer a text is one */
+    uint32_t is_0_2_1;   /* ids and texts as sentencepiece up to 0.2.1 */
+    uint32_t wide;       /* tokens keep a 32-bit length of their own */
+    uint32_t whole_text;
+    uint32_t decoder_pieces; /* ISOTOK_DECODE_…; 0: by decoder_flags */
     struct isotok__blob blob;
     struct isotok__program program;
     struct isotok__rules normalizer, denormalizer;
-    uint64_t features;
     uint32_t parity;
-    uint32_t space_size; /* bytes of U+2581 in internal text: 1 or 3 */
-    uint32_t wide;       /* tokens keep a 32-bit length of their own */
-    uint32_t is_0_2_1;   /* ids and texts as sentencepiece up to 0.2.1 */
-    uint32_t whole_text;
     uint32_t has_denormalizer;
     uint32_t decoder_flags;
-    uint32_t decoder_pieces;   /* ISOTOK_DECODE_…; 0: by decoder_flags */
     uint32_t special_flags;    /* ISOTOK__ADDED_… of any special token */
     uint64_t special_first[4]; /* bytes that begin one */
     uint32_t byte_level;       /* bpe over bytes, decoded as they are */
-    uint32_t pretokens;        /* segmented by pre-tokens; without a pre-tokenizer a text is one */
+    uint32_t pair_shift;       /* 32 - k - 6 of FORMAT.md §6 */
+    uint32_t unused_count;     /* UNUSED pieces of a bpe model: they are split back */
+    uint32_t longest_output;   /* of one normalizer step, internal bytes */
     struct isotok__pretokenizer pretokenizer; /* count 0: none, text is cut by pair_set */
-    uint32_t pair_shift;                      /* 32 - k - 6 of FORMAT.md §6 */
-    uint32_t unused_count;   /* UNUSED pieces of a bpe model: they are split back */
-    uint32_t longest_output; /* of one normalizer step, internal bytes */
 };
 
 /* What a model of pre-tokens keeps in front of `word_rules`. */

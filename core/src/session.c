@@ -3,7 +3,6 @@
 
 #include "trie.h"
 
-#define SESSION_MAGIC 0x6E6F69737365736Bu
 #define USUAL_CAPACITY 6144u
 #define LEAST_CAPACITY 256u
 #define PADDING 32u /* bytes readable after the window's text */
@@ -193,7 +192,6 @@ static void carve_session(struct isotok_session *s, const isotok_model *model, s
     s->memory_size = memory_size;
     s->capacity = (uint32_t)capacity;
     s->window.capacity = capacity;
-    s->magic = SESSION_MAGIC;
     s->tokens.slots = s->tokens_memory;
     s->unicode.capacity = (uint32_t)(capacity / 2);
     s->unigram.masses_mask = masses_size(model) - 1;

@@ -97,14 +97,14 @@ struct isotok__emitter {
     uint32_t stage;        /* BOS, text, EOS, done: see emit.c */
     uint32_t unknown_open; /* a run of unknown characters is not yet emitted */
     uint64_t unknown_begin, unknown_end, unknown_norm_begin, unknown_norm_end;
-    uint32_t operation;    /* of the template: the next one */
+    uint32_t operation;     /* of the template: the next one */
     uint64_t emitted;       /* ids so far in this text */
     uint64_t norm_position; /* canonical bytes before `position` */
 };
 
 struct isotok__decoder {
     uint32_t flags, at_start, wrote, finished;
-    uint32_t spaces;      /* DECODE_PIECES: spaces that are yet to be stripped */
+    uint32_t spaces;  /* DECODE_PIECES: spaces that are yet to be stripped */
     uint8_t bytes[4]; /* an incomplete character of byte pieces */
     uint32_t bytes_count;
     uint8_t pending[8]; /* decoded bytes not yet delivered */
@@ -112,41 +112,41 @@ struct isotok__decoder {
     const uint8_t *piece; /* the piece that is being delivered; NULL: what is in the window */
     uint32_t piece_size, piece_position, piece_verbatim;
     uint32_t piece_mute, piece_broken; /* U+2581 is nothing; each byte is U+FFFD */
-    uint32_t raw_count, raw_position; /* text in front of the denormalizer */
+    uint32_t raw_count, raw_position;  /* text in front of the denormalizer */
 };
 
+/* Short offsets make smaller code: what is small and often used comes first. */
 struct isotok_session {
     const isotok_model *model;
-    size_t memory_size;
-    uint32_t capacity; /* bytes of the window */
     uint32_t mode;
-    uint64_t magic;
+    uint32_t capacity; /* bytes of the window */
+    uint32_t ready;    /* bytes at the front of the window that are segmented */
     isotok_encode_options options;
-    struct isotok__normalizer normalizer;
-    struct isotok__unicode unicode; /* the normalizer, where the model has a program */
     struct isotok__window window;
-    uint32_t *map_memory; /* the window's map when offsets are wanted */
-    uint32_t ready;       /* bytes at the front of the window that are segmented */
-    uint32_t searched;    /* no position of the window below this one is a cut */
-    uint64_t place;       /* bytes of internal text in front of the window */
-    uint32_t drained;     /* normalize: bytes of the window already delivered */
-    float carried;        /* unigram: score at the window's start */
-    struct isotok__cache cache;
     struct isotok__tokens tokens;
-    uint32_t *tokens_memory; /* where tokens.slots begins */
-    struct isotok__unigram_work unigram;
-    struct isotok__bpe_work bpe;
-    struct isotok__cutter cutter; /* pre-tokens: where the automaton stands */
-    uint8_t *symbols;             /* its look-aheads, for a window; NULL without any */
-    uint32_t special_id;          /* the special token that ends this stretch of the text … */
-    uint32_t special_word;        /* … whether the text so far ends with a character of a word … */
-    size_t special_size;          /* … its bytes; 0: none was found yet … */
-    size_t special_clear;         /* … and bytes of the input in front of it, or without one */
+    struct isotok__normalizer normalizer;
     struct isotok__emitter emitter;
     struct isotok__decoder decoder;
+    uint64_t place;          /* bytes of internal text in front of the window */
+    uint32_t searched;       /* no position of the window below this one is a cut */
+    uint32_t drained;        /* normalize: bytes of the window already delivered */
+    float carried;           /* unigram: score at the window's start */
+    uint32_t *map_memory;    /* the window's map when offsets are wanted */
+    uint32_t *tokens_memory; /* where tokens.slots begins */
+    struct isotok__cache cache;
+    struct isotok__unigram_work unigram;
+    struct isotok__bpe_work bpe;
+    struct isotok__unicode unicode; /* the normalizer, where the model has a program */
+    uint32_t special_id;            /* the special token that ends this stretch of the text … */
+    uint32_t special_word; /* … whether the text so far ends with a character of a word … */
+    size_t special_size;   /* … its bytes; 0: none was found yet … */
+    size_t special_clear;  /* … and bytes of the input in front of it, or without one */
     uint8_t *raw;          /* decode: text in front of the denormalizer, `capacity` bytes */
     size_t batch_consumed; /* encode_batch: bytes of the current text consumed */
     uint32_t batch_running;
+    size_t memory_size;
+    uint8_t *symbols;             /* look-aheads of the automaton, for a window; NULL without any */
+    struct isotok__cutter cutter; /* pre-tokens: where the automaton stands */
 };
 
 /* Bytes of memory for a window of `capacity` bytes. */
