@@ -23,7 +23,7 @@ static uint64_t walk_edges(const struct isotok__paths *s, uint32_t *next)
 {
     uint64_t total = 0;
     uint32_t p;
-    for (p = 0; p < s->size; p += isotok__char_size(s->text + p, s->size - p)) {
+    for (p = 0; p < s->size; p = isotok__char_end(s->text, p, s->size)) {
         struct isotok__edges edges;
         struct isotok__edge edge;
         isotok__edges_begin(&edges, s->model, s->text, s->size, p);

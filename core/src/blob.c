@@ -181,7 +181,7 @@ static void classify_ascii(struct isotok__rules *rules)
                     }
             }
         }
-        if (rules->user != NULL && isotok__trie_step(rules->user, 0, (uint8_t)c) != ISOTOK_NO_SLOT)
+        if (rules->user != NULL && isotok__trie_child(rules->user, 0, (uint8_t)c) != ISOTOK_NO_SLOT)
             hard = true;
         if (c == 0) hard = true; /* a NUL key byte is not told from an empty slot above */
         if (hard) {
@@ -240,7 +240,7 @@ static void set_special(struct isotok_model *model)
     for (i = 0; i < model->blob.special_trie_count; i++)
         model->special_flags |= trie[i].value & ISOTOK__ADDED_FLAGS;
     for (i = 0; i < 256 && trie != NULL; i++)
-        if (isotok__trie_step(trie, 0, (uint8_t)i) != ISOTOK_NO_SLOT)
+        if (isotok__trie_child(trie, 0, (uint8_t)i) != ISOTOK_NO_SLOT)
             model->special_first[i >> 6] |= (uint64_t)1 << (i & 63);
 }
 

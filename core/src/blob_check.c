@@ -306,7 +306,7 @@ ISOTOK_INLINE isotok_status check_pretokenizer(const struct check *c)
         return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_TABLES, c->b->pretok_tables);
     if (!FEATURE(BYTE_LEVEL)) return ISOTOK_OK;
     for (byte = 0; byte < 256; byte++) {
-        slot = isotok__trie_step(c->b->trie, 0, (uint8_t)byte);
+        slot = isotok__trie_child(c->b->trie, 0, (uint8_t)byte);
         if (slot == ISOTOK_NO_SLOT || c->b->trie_ids[slot] == ISOTOK_NO_TOKEN)
             return fail_at(c, ISOTOK_WHAT_BYTE_IDS, byte, c->b->trie);
     }
@@ -396,7 +396,8 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);
     if (status == ISOTOK_OK && !ISOTOK_SENTENCEPIECE_ONLY) status = check_pretokenizer(&c);
     if (status == ISOTOK_OK && !ISOTOK_SENTENCEPIECE_ONLY) status = check_pretokens(&c);
-    if (status == ISOTOK_OK && ISOTOK__HAS(model->program.on) && !isotok__unicode_check(&model->program, b))
+    if (status == ISOTOK_OK && ISOTOK__HAS(model->program.on) &&
+        !isotok__unicode_check(&model->program, b))
         status = fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_UNICODE_TABLES, b->unicode_tables);
     if (status != ISOTOK_OK) return status;
     if ((status = check_other_ids(&c)) != ISOTOK_OK) return status;

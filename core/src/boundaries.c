@@ -15,7 +15,7 @@ static bool is_cut(const isotok_model *model, uint32_t left, uint32_t right)
 {
     if (model->blob.algorithm == ISOTOK_WORD)
         return right == (model->space_size == 1 ? 0x20 : 0xE29681);
-    return !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right);
+    return !isotok__may_join(model, left, right);
 }
 
 /* End of the chunk that begins at text[begin], begin < size; false: *out_end cannot be read. */

@@ -117,7 +117,7 @@ static void segment_chunk(const isotok_model *model, const uint8_t *text, uint32
     while (model->blob.user_trie != NULL && p < size) {
         uint32_t user = isotok__user_match_internal(model, text + p, size - p);
         if (user == 0) {
-            p += isotok__char_size(text + p, size - p);
+            p = isotok__char_end(text, p, size);
             continue;
         }
         if (begin < p) segment_plain(model, text + begin, p - begin, work, tokens);
@@ -145,7 +145,7 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
             p++;
         } else {
             const uint32_t n = isotok__char_size(text + p, size - p);
-            const uint32_t right = isotok__char_key(text + p, n);
+            const uint32_t right = isotok__char_key_at(text + p, n);
             if (p != 0 && !isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
             if (p == 0 || slot != ISOTOK_NO_SLOT) slot = isotok__trie_walk(trie, slot, text + p, n);
             left = right;

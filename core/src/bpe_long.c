@@ -26,8 +26,9 @@ uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint
     const struct isotok__trie_node *trie = model->blob.trie;
     const uint64_t *joints = ISOTOK_SENTENCEPIECE_ONLY ? NULL : model->blob.char_joints;
     uint32_t point, slot, length = 1;
-    *out_length = ISOTOK__HAS(model->byte_level) ? 1 : isotok__char_size(text + p, size - p);
-    if (whole && joints != NULL && text[p] >= 0xC2) length = isotok__scalar(text + p, size - p, &point);
+    *out_length = ISOTOK__HAS(model->byte_level) ? 1 : isotok__char_end(text, p, size) - p;
+    if (whole && joints != NULL && text[p] >= 0xC2)
+        length = isotok__scalar(text + p, size - p, &point);
     if (length > 1 && (p + length == size || (text[p + length] & 0xC0) != 0x80) &&
         !is_joint(joints, text, p, size) && !is_joint(joints, text, p + length, size)) {
         slot = isotok__trie_walk(trie, 0, text + p, length);

@@ -83,7 +83,7 @@ static void add_pieces(struct lattice *l, const isotok_model *model, const uint8
                        uint32_t size, uint32_t start)
 {
     const struct isotok__trie_node *trie = model->blob.trie;
-    const uint32_t character = isotok__char_size(text + start, size - start);
+    const uint32_t character = isotok__char_end(text, start, size) - start;
     const uint32_t longest = model->blob.max_piece_bytes;
     /* a damaged blob may hold a character that is longer than `longest` */
     const uint32_t most = longest < character ? character : longest;
@@ -112,8 +112,7 @@ static void build(struct lattice *l, const isotok_model *model, const uint8_t *t
         l->on_path[p] = false;
     }
     l->best[0] = 0;
-    for (p = 0; p < size; p += isotok__char_size(text + p, size - p))
-        add_pieces(l, model, text, size, p);
+    for (p = 0; p < size; p = isotok__char_end(text, p, size)) add_pieces(l, model, text, size, p);
 }
 
 /* Marks the best path; returns the least lead of its nodes over their runners-up. */

@@ -27,16 +27,9 @@ ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
     return other != 0 ? isotok__trailing_zeros(other) >> 3 : 8;
 }
 
-/* isotok__char_key without a loop: four bytes are readable. */
-ISOTOK_INLINE uint32_t isotok__char_key_at(const uint8_t *text, uint32_t size)
-{
-    const uint32_t key =
-        (uint32_t)text[0] << 24 | (uint32_t)text[1] << 16 | (uint32_t)text[2] << 8 | text[3];
-    return key >> (32 - 8 * size);
-}
-
 /* Bytes of the first chunk of text[0..size), size > 0. */
-ISOTOK_INLINE uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text, uint32_t size)
+ISOTOK_INLINE uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text,
+                                           uint32_t size)
 {
     const uint64_t *pairs = model->blob.pair_set;
     uint32_t p = text[0] < 0x80, left = p != 0 ? text[0] : ISOTOK__NO_CHAR;

@@ -28,8 +28,7 @@ uint32_t isotok__last_cut(const isotok_model *model, const uint8_t *text, uint32
     do {
         const uint32_t begin = last_character(text, p);
         const uint32_t left = isotok__char_key(text + begin, p - begin);
-        if (p != size && !isotok__pair_occurs(b->pair_set, model->pair_shift, left, right))
-            return p;
+        if (p != size && !isotok__may_join(model, left, right)) return p;
         right = left;
         p = begin;
     } while (p > 0 && p >= searched);

@@ -10,11 +10,19 @@
 #define ISOTOK__NO_CHAR 0xFFFFFFFFu /* in front of the first: not ASCII */
 
 /* A character as the number of its bytes, big-endian. */
-ISOTOK_INLINE uint32_t isotok__char_key(const uint8_t *text, uint32_t size)
+static inline ISOTOK_COLD uint32_t isotok__char_key(const uint8_t *text, uint32_t size)
 {
     uint32_t key = text[0], i;
     for (i = 1; i < size; i++) key = key << 8 | text[i];
     return key;
+}
+
+/* isotok__char_key without a loop: four bytes are readable. */
+ISOTOK_INLINE uint32_t isotok__char_key_at(const uint8_t *text, uint32_t size)
+{
+    const uint32_t key =
+        (uint32_t)text[0] << 24 | (uint32_t)text[1] << 16 | (uint32_t)text[2] << 8 | text[3];
+    return key >> (32 - 8 * size);
 }
 
 /* Whether the pair (a, b) may occur inside a piece. */
@@ -29,6 +37,12 @@ ISOTOK_INLINE bool isotok__pair_occurs(const uint64_t *set, uint32_t shift, uint
         h = (ISOTOK_PAIR_ASCII_WORDS << 6) + (h >> shift);
     }
     return set[h >> 6] >> (h & 63) & 1;
+}
+
+/* The same, for what need not be fast. */
+static inline ISOTOK_COLD bool isotok__may_join(const isotok_model *model, uint32_t a, uint32_t b)
+{
+    return isotok__pair_occurs(model->blob.pair_set, model->pair_shift, a, b);
 }
 
 /* The last cut in text[0..size) after its first character, or 0 if there is none; `size` is

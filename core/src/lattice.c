@@ -40,7 +40,7 @@ static bool next_piece(struct isotok__edges *e, struct isotok__edge *out)
     const struct isotok__blob *b = &e->model->blob;
     while (e->at < e->limit) {
         if (e->at == e->character_end) {
-            e->character_end += isotok__char_size(e->text + e->at, e->size - e->at);
+            e->character_end = isotok__char_end(e->text, e->at, e->size);
             e->characters++;
         }
         e->slot = isotok__trie_step(b->trie, e->slot, e->text[e->at++]);
@@ -64,8 +64,8 @@ bool isotok__edges_next(struct isotok__edges *e, struct isotok__edge *out)
     if (e->single) return false;
     e->single = 1;
     out->slot = ISOTOK_UNK_SLOT;
-    out->size = isotok__char_size(e->text + e->begin, e->size - e->begin);
-    out->end = e->begin + out->size;
+    out->end = isotok__char_end(e->text, e->begin, e->size);
+    out->size = out->end - e->begin;
     out->weight = e->model->blob.unk_score;
     return true;
 }

@@ -163,7 +163,7 @@ uint32_t isotok_piece_find(const isotok_model *model, const uint8_t *text, size_
             }
         }
         i++;
-        slot = isotok__trie_step(b->trie, slot, byte);
+        slot = isotok__trie_child(b->trie, slot, byte);
         if (slot == ISOTOK_NO_SLOT) return ISOTOK_NO_TOKEN;
     }
     return b->trie_ids[slot];

@@ -85,7 +85,7 @@ static void find_longest(const isotok_model *model, const uint8_t *text, size_t 
     m->value = 0;
     m->size = 1;
     for (i = 0; i < limit; i++) {
-        slot = isotok__trie_step(trie, slot, text[i]);
+        slot = isotok__trie_child(trie, slot, text[i]);
         if (slot == ISOTOK_NO_SLOT) break;
         if (trie[slot].value != 0) {
             m->size = i + 1;

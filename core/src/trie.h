@@ -22,6 +22,13 @@ ISOTOK_INLINE uint32_t isotok__trie_step(const struct isotok__trie_node *trie, u
     return (uint8_t)trie[child].link == byte ? child : ISOTOK_NO_SLOT;
 }
 
+/* The same, for what need not be fast. */
+static inline ISOTOK_COLD uint32_t isotok__trie_child(const struct isotok__trie_node *trie,
+                                                      uint32_t slot, uint8_t byte)
+{
+    return isotok__trie_step(trie, slot, byte);
+}
+
 /* Slot reached from `slot` by text[0..size), or ISOTOK_NO_SLOT. */
 static inline uint32_t isotok__trie_walk(const struct isotok__trie_node *trie, uint32_t slot,
                                          const uint8_t *text, size_t size)

@@ -97,7 +97,7 @@ static bool flush(const struct isotok_model *model, struct isotok__unicode *u,
         uint8_t self[4];
         const uint32_t point = u->unit[0].point, size = isotok__put_scalar(point, self);
         const uint32_t origin = u->unit[0].origin + ((uint32_t)(u->base - w->map_base) << 3);
-        if (!put_image(program, isotok__unicode_row(program, point)[1], self, size, origin, w))
+        if (!put_image(program, isotok__unicode_cell(program, point, 1), self, size, origin, w))
             return false;
         w->settled = w->size;
         u->count = 0;
@@ -131,7 +131,7 @@ static size_t copy_blocks(const struct isotok_model *model, struct isotok__norma
         count = isotok__plain_run(&model->normalizer, text, p, collapse);
         if (count != 0 && (text[p + count] >= 0x80 ||
                            ((program->flags & ISOTOK__UNI_JOINED) &&
-                            isotok__unicode_row(program, text[p + count])[0] & ISOTOK__UNI_LEFT)))
+                            isotok__unicode_cell(program, text[p + count], 0) & ISOTOK__UNI_LEFT)))
             count--; /* what follows may join it */
         if (collapse && count != 0 && text[p + count - 1] == 0x20) count--;
         memcpy(out, text + p, 16);

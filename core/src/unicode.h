@@ -91,4 +91,11 @@ ISOTOK_INLINE const uint16_t *isotok__unicode_row(const struct isotok__program *
     return p->rows + (size_t)p->blocks[block] * p->stride;
 }
 
+/* One number of it, for what need not be fast. */
+static inline ISOTOK_COLD uint32_t isotok__unicode_cell(const struct isotok__program *p,
+                                                        uint32_t point, uint32_t column)
+{
+    return isotok__unicode_row(p, point & ISOTOK__UNI_POINT)[column];
+}
+
 #endif

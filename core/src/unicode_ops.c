@@ -33,12 +33,13 @@ struct pass {
     uint32_t bit;   /* of u->begun */
 };
 
-static const uint16_t *row_of(const struct pass *p, struct isotok__char c)
+/* What the tables say of a character. */
+static uint32_t cell_of(const struct pass *p, struct isotok__char c, uint32_t column)
 {
-    return isotok__unicode_row(p->program, c.point & ISOTOK__UNI_POINT);
+    return isotok__unicode_cell(p->program, c.point, column);
 }
 
-static void put(struct pass *p, uint32_t point, uint32_t origin)
+static ISOTOK_NOINLINE void put(struct pass *p, uint32_t point, uint32_t origin)
 {
     if (p->size < p->u->capacity) {
         p->out[p->size].point = point;
@@ -72,7 +73,7 @@ static void map(struct pass *p, uint32_t column)
 {
     uint32_t i;
     for (i = 0; i < p->count; i++) {
-        const uint32_t code = row_of(p, p->in[i])[column];
+        const uint32_t code = cell_of(p, p->in[i], column);
         if (code != 0)
             put_code(p, code, p->in[i]);
         else
@@ -86,7 +87,7 @@ static uint32_t match(const struct pass *p, const uint32_t *op, uint32_t i)
     const uint32_t rest = p->count - i;
     uint32_t k = 0;
     if (op[0] == ISOTOK__UNI_RUN) {
-        while (k < rest && row_of(p, p->in[i + k])[op[1]] != 0) k++;
+        while (k < rest && cell_of(p, p->in[i + k], op[1]) != 0) k++;
         return k >= op[2] ? k : 0;
     }
     while (k < op[1] && k < rest &&
@@ -110,7 +111,7 @@ static void replace(struct pass *p, const uint32_t *op)
 
 static bool is_space(const struct pass *p, uint32_t i)
 {
-    return (row_of(p, p->in[i])[0] & ISOTOK__UNI_SPACE) != 0;
+    return (cell_of(p, p->in[i], 0) & ISOTOK__UNI_SPACE) != 0;
 }
 
 static void strip(struct pass *p, uint32_t sides)
@@ -169,7 +170,7 @@ static void decompose(struct pass *p, uint32_t column)
     uint32_t i, begin;
     for (i = 0; i < p->count; i++) {
         const uint32_t point = p->in[i].point & ISOTOK__UNI_POINT, hangul = point - HANGUL;
-        const uint32_t code = isotok__unicode_row(p->program, point)[column];
+        const uint32_t code = cell_of(p, p->in[i], column);
         const uint32_t cut = p->in[i].point & ISOTOK__UNI_CUT;
         const struct isotok__char self = {point | cut, 0};
         begin = p->size;
@@ -186,7 +187,7 @@ static void decompose(struct pass *p, uint32_t column)
         if (begin < p->size) p->out[begin].origin = 1;
     }
     for (i = 0; i < p->size; i++)
-        p->out[i].point |= (uint32_t)(row_of(p, p->out[i])[0] >> 8) << ISOTOK__UNI_CLASS;
+        p->out[i].point |= (uint32_t)(cell_of(p, p->out[i], 0) >> 8) << ISOTOK__UNI_CLASS;
 }
 
 /* Sorts marks by their classes; equal ones keep their order. */
@@ -340,7 +341,7 @@ static void charsmap(struct pass *p, const uint32_t *op)
     while (i < p->count) {
         state = size = 0;
         for (end = i; end < p->count; end++) {
-            cell = clusters[state * p->program->cluster_classes + row_of(p, p->in[end])[op[1]]];
+            cell = clusters[state * p->program->cluster_classes + cell_of(p, p->in[end], op[1])];
             if (cell >> 15) break;
             state = cell;
             size += isotok__scalar_size(p->in[end].point & ISOTOK__UNI_POINT);

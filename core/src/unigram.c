@@ -247,7 +247,7 @@ static void viterbi_wide(const isotok_model *model, const uint8_t *text, uint32_
     }
     w->best[0] = carried;
     while (p < size) {
-        const uint32_t character = isotok__char_size(text + p, size - p);
+        const uint32_t character = isotok__char_end(text, p, size) - p;
         const uint32_t limit = size - p < b->max_piece_bytes ? size : p + b->max_piece_bytes;
         float base = w->best[p];
         uint32_t slot = 0;

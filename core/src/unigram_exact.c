@@ -57,7 +57,7 @@ static void find_path(struct path *path, const uint8_t *text, uint32_t size,
     for (p = 0; p < size; p = next) {
         const uint32_t limit = p + (uint32_t)isotok__min(size - p, b->max_piece_bytes);
         bool single = false;
-        next = p + isotok__char_size(text + p, size - p);
+        next = isotok__char_end(text, p, size);
         for (k = p, slot = 0; k < limit;) {
             slot = isotok__trie_step(b->trie, slot, text[k++]);
             if (slot == ISOTOK_NO_SLOT) break;

@@ -105,14 +105,12 @@ static void forward(const struct sampling *s, const uint8_t *text, uint32_t size
     uint32_t p = 0, left = 0;
     memset(s->work->masses, 0, ((size_t)s->work->masses_mask + 1) * sizeof *s->work->masses);
     while (p < size) {
-        const uint32_t n = isotok__char_size(text + p, size - p);
+        const uint32_t n = isotok__char_end(text, p, size) - p;
         const uint32_t right = isotok__char_key(text + p, n);
         double base = p > 0 ? settle(s, p) : 0.0;
         struct isotok__edges edges;
         struct isotok__edge edge;
-        if (!model->whole_text && p > 0 &&
-            !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right))
-            base = 0.0;
+        if (!model->whole_text && p > 0 && !isotok__may_join(model, left, right)) base = 0.0;
         isotok__edges_begin(&edges, model, text, size, p);
         while (isotok__edges_next(&edges, &edge)) offer(s, p, &edge, base);
         left = right;

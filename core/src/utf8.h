@@ -21,6 +21,12 @@ ISOTOK_INLINE uint32_t isotok__char_size(const uint8_t *text, size_t size)
     return n <= size ? n : (uint32_t)size;
 }
 
+/* Where the character at text[p] ends, p < size: for what need not be fast. */
+static inline ISOTOK_COLD uint32_t isotok__char_end(const uint8_t *text, uint32_t p, uint32_t size)
+{
+    return p + isotok__char_size(text + p, size - p);
+}
+
 /* Length of the well-formed scalar at text[0..size), or 0; its code point in `*out_point`.
  * size > 0. */
 static inline ISOTOK_SMALL uint32_t isotok__scalar(const uint8_t *text, size_t size,

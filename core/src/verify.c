@@ -28,10 +28,10 @@ ISOTOK_INLINE isotok_status check_pairs(const isotok_model *model, uint32_t id, 
     uint32_t size, p = 0, left = 0, n, key;
     const uint8_t *text = isotok__piece_text(model, id, &size);
     while (p < size) {
-        n = isotok__char_size(text + p, size - p);
+        n = isotok__char_end(text, p, size) - p;
         key = isotok__char_key(text + p, n);
         if (model->space_size == 1 && key == 0xE29681) key = 0x20;
-        if (p != 0 && !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, key))
+        if (p != 0 && !isotok__may_join(model, left, key))
             return fail(error, ISOTOK_WHAT_PAIR_SET, id);
         left = key;
         p += n;
@@ -76,7 +76,7 @@ ISOTOK_INLINE bool may_start(const struct isotok__rules *rules, const uint8_t *t
     uint32_t i, slot = 0, at;
     bool alive = rules->user != NULL;
     for (i = 0; i < size && alive; i++) {
-        slot = isotok__trie_step(rules->user, slot, text[i]);
+        slot = isotok__trie_child(rules->user, slot, text[i]);
         alive = slot != ISOTOK_NO_SLOT;
         if (alive && rules->user[slot].value != 0) return true;
     }

@@ -26,7 +26,7 @@ void isotok__words(const isotok_model *model, const uint8_t *text, uint32_t size
 {
     uint32_t begin = 0, p = 0;
     while (p < size) {
-        p += isotok__char_size(text + p, size - p);
+        p = isotok__char_end(text, p, size);
         if (p == size || is_space(model, text + p, size - p)) {
             push(model, text + begin, p - begin, tokens);
             begin = p;
@@ -40,7 +40,7 @@ void isotok__characters(const isotok_model *model, const uint8_t *text, uint32_t
     uint32_t p = 0;
     while (p < size) {
         uint32_t n = isotok__user_match_internal(model, text + p, size - p);
-        if (n == 0) n = isotok__char_size(text + p, size - p);
+        if (n == 0) n = isotok__char_end(text, p, size) - p;
         push(model, text + p, n, tokens);
         p += n;
     }
