@@ -316,6 +316,6 @@ void isotok__paths_tokens(const struct isotok__paths *s, uint32_t path,
         uint32_t length;
         h = s->hypotheses[h].next;
         length = begin_of(s, s->hypotheses[h].node) - node->begin;
-        isotok__push_token(tokens, node->slot, length);
+        isotok__push(tokens, node->slot, length);
     }
 }

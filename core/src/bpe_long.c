@@ -98,7 +98,7 @@ static void push_split(const isotok_model *model, const struct isotok__bpe_work 
             }
             if (!model->is_0_2_1) id = ISOTOK_NO_TOKEN; /* UNUSED and never merged */
         }
-        isotok__push_token(tokens, id == ISOTOK_NO_TOKEN ? ISOTOK_UNK_SLOT : slot, end - begin);
+        isotok__push(tokens, id == ISOTOK_NO_TOKEN ? ISOTOK_UNK_SLOT : slot, end - begin);
         if (top == 0) return;
         begin = end;
         depth = (uint32_t)stack[--top];
@@ -114,7 +114,7 @@ void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t 
         node = isotok__trie_walk(model->blob.trie, 0, text + begin, end - begin);
     if (node != ISOTOK_NO_SLOT && model->blob.trie_ids[node] == ISOTOK_NO_TOKEN)
         node = ISOTOK_NO_SLOT;
-    isotok__push_token(tokens, node == ISOTOK_NO_SLOT ? ISOTOK_UNK_SLOT : node, end - begin);
+    isotok__push(tokens, node == ISOTOK_NO_SLOT ? ISOTOK_UNK_SLOT : node, end - begin);
 }
 
 /* ---- Merging ----------------------------------------------------------------------- */

@@ -95,7 +95,7 @@ static bool may_continue(const struct isotok__decoder *d)
     uint8_t probe[4] = {0x80, 0x80, 0x80, 0x80};
     uint32_t point, second;
     memcpy(probe, d->bytes, d->bytes_count);
-    if (d->bytes_count >= isotok__lead_size(probe[0])) return false;
+    if (d->bytes_count >= isotok__announced(probe[0])) return false;
     for (second = 0x80; second < 0xC0; second += 0x10) { /* E0, ED, F0, F4 restrict it */
         if (d->bytes_count == 1) probe[1] = (uint8_t)second;
         if (isotok__scalar(probe, 4, &point) != 0) return true;

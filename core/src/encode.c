@@ -193,13 +193,8 @@ isotok_status isotok__check_output(const struct isotok_session *s, const isotok_
 static isotok_status check_io(const isotok_session *s, const isotok_input *input,
                               const isotok_output *output, isotok_error *error)
 {
-    if (s == NULL || input == NULL || output == NULL || (input->text == NULL && input->size != 0))
-        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
-    if (s->mode != ISOTOK__ENCODING)
-        return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
-    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
-    return isotok__check_output(s, output, error);
+    const isotok_status status = isotok__check_input(s, input, output, ISOTOK__ENCODING, error);
+    return status == ISOTOK_OK ? isotok__check_output(s, output, error) : status;
 }
 
 /* Emits and advances until the input is used up; output->count grows. */

@@ -85,13 +85,9 @@ isotok_status isotok_model_info(const isotok_model *model, isotok_info *out_info
 {
     const struct isotok__blob *b;
     isotok_info info;
-    uint32_t size;
     if (model == NULL || out_info == NULL) return ISOTOK_E_ARGUMENT;
     b = &model->blob;
-    size = out_info->size;
-    if (size < 16 || size > 4096) return ISOTOK_E_ABI;
     memset(&info, 0, sizeof info);
-    info.size = size;
     info.parity = model->parity;
     info.vocab_size = b->vocab_size;
     info.algorithm = b->algorithm;
@@ -105,9 +101,7 @@ isotok_status isotok_model_info(const isotok_model *model, isotok_info *out_info
     info.max_key_bytes = b->max_key_bytes;
     info.session_min = (uint32_t)isotok__session_minimum(model);
     info.session_size = (uint32_t)isotok__session_usual(model);
-    memset(out_info, 0, size);
-    memcpy(out_info, &info, isotok__min(size, sizeof info));
-    return ISOTOK_OK;
+    return isotok__give_info(out_info, 16, &info, sizeof info);
 }
 
 isotok_status isotok_piece_get(const isotok_model *model, uint32_t id, isotok_piece *out_piece)

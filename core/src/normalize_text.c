@@ -41,14 +41,10 @@ isotok_status isotok_normalize_step(isotok_session *s, isotok_input *input, uint
                                     uint32_t *out_map, size_t capacity, size_t *out_count,
                                     uint32_t *out_end, isotok_error *error)
 {
+    isotok_status status = isotok__check_input(s, input, out_count, ISOTOK__NORMALIZING, error);
     bool last;
-    if (s == NULL || input == NULL || out_count == NULL || (out == NULL && capacity != 0) ||
-        (input->text == NULL && input->size != 0))
-        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
-    if (s->mode != ISOTOK__NORMALIZING)
-        return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
-    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
-        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
+    if (status != ISOTOK_OK) return status;
+    if (out == NULL && capacity != 0) return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     *out_count = 0;
     last = (input->part & ISOTOK_PART_LAST) != 0;
     for (;;) {

@@ -52,7 +52,7 @@ int isotok__normalized_run(const struct isotok_model *model, struct isotok__norm
         uint32_t length = isotok__canonical_size(model, text + p, size - p), i;
         uint32_t written = isotok__is_compacted(model, text + p, length) ? 1 : length;
         if (length == 0) {
-            if (last || size - p >= isotok__lead_size(text[p])) state = ISOTOK__NORM_REFUSED;
+            if (last || size - p >= isotok__announced(text[p])) state = ISOTOK__NORM_REFUSED;
             break;
         }
         if (w->capacity - w->size < length) {

@@ -50,6 +50,17 @@ isotok_status isotok__begin(isotok_session *s, const isotok_encode_options *opti
     return ISOTOK_OK;
 }
 
+isotok_status isotok__check_input(const struct isotok_session *s, const isotok_input *input,
+                                  const void *output, uint32_t mode, isotok_error *error)
+{
+    if (s == NULL || input == NULL || output == NULL || (input->text == NULL && input->size != 0))
+        return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
+    if (s->mode != mode) return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
+    if (input->consumed > input->size || (input->part & ~(uint32_t)ISOTOK_PART_LAST) != 0)
+        return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0, input->consumed, 0);
+    return ISOTOK_OK;
+}
+
 void isotok__window_drop(struct isotok_session *s, size_t size)
 {
     struct isotok__window *w = &s->window;

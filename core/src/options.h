@@ -12,6 +12,10 @@
 isotok_status isotok__begin(isotok_session *session, const isotok_encode_options *options,
                             uint32_t known_flags, isotok_error *error);
 
+/* What steps of an operation check first: pointers, that it was begun, and what was consumed. */
+isotok_status isotok__check_input(const struct isotok_session *session, const isotok_input *input,
+                                  const void *output, uint32_t mode, isotok_error *error);
+
 /* Drops the first `size` bytes of the window. */
 void isotok__window_drop(struct isotok_session *session, size_t size);
 

@@ -214,12 +214,17 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
     return ISOTOK_OK;
 }
 
+ISOTOK_NOINLINE void isotok__push(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
+{
+    isotok__push_token(tokens, slot, size);
+}
+
 ISOTOK_NOINLINE void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
 {
     do {
         const uint32_t part = size < 255 ? size : 255;
         size -= part;
-        isotok__push_token(tokens, size == 0 ? slot : ISOTOK_JOIN_SLOT, part);
+        isotok__push(tokens, size == 0 ? slot : ISOTOK_JOIN_SLOT, part);
     } while (size != 0);
 }
 
@@ -251,6 +256,17 @@ isotok_status isotok_session_move(isotok_session *from, void *memory, size_t mem
     if (from->window.map != NULL) s->window.map = s->map_memory;
     memcpy(s->tokens.slots, from->tokens.slots, from->tokens.count * sizeof(uint32_t));
     *out_session = s;
+    return ISOTOK_OK;
+}
+
+isotok_status isotok__give_info(void *out, uint32_t least, const void *info, uint32_t info_size)
+{
+    uint32_t size;
+    memcpy(&size, out, sizeof size);
+    if (size < least || size > 4096) return ISOTOK_E_ABI;
+    memset(out, 0, size);
+    memcpy(out, info, isotok__min(size, info_size));
+    memcpy(out, &size, sizeof size);
     return ISOTOK_OK;
 }
 

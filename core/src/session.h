@@ -35,6 +35,9 @@ ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t sl
     tokens->count++;
 }
 
+/* The same, for what need not be fast. */
+void isotok__push(struct isotok__tokens *tokens, uint32_t slot, uint32_t size);
+
 /* A token of any length, of a model that is not wide. */
 void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size);
 
@@ -167,6 +170,10 @@ ISOTOK_INLINE uint32_t isotok__map_shift(const struct isotok_session *s)
 {
     return ISOTOK__HAS(s->model->program.on) && !(s->options.flags & ISOTOK_NORMALIZED) ? 3 : 0;
 }
+
+/* Copies a struct of the public interface, which begins with its size, as far as the caller knows
+ * it: OK, or E_ABI if `out` has less than `least` bytes. Members that are unknown here are 0. */
+isotok_status isotok__give_info(void *out, uint32_t least, const void *info, uint32_t info_size);
 
 /* Fails with NEED_SCRATCH, asking for a window twice as large. */
 isotok_status isotok__need_scratch(const struct isotok_session *session, isotok_error *error);

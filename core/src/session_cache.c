@@ -45,18 +45,12 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
 isotok_status isotok_session_cache_info(const isotok_session *s, isotok_cache_info *out_info)
 {
     isotok_cache_info info;
-    uint32_t size;
     if (s == NULL || out_info == NULL) return ISOTOK_E_ARGUMENT;
-    size = out_info->size;
-    if (size < 8 || size > 4096) return ISOTOK_E_ABI;
     memset(&info, 0, sizeof info);
-    info.size = size;
     info.entries = s->cache.count;
     info.probes = s->cache.probes + s->cache.period_probes;
     info.hits = s->cache.hits + s->cache.period_hits;
     info.uncertified = s->cache.uncertified;
     info.bypassed = s->cache.bypassed;
-    memset(out_info, 0, size);
-    memcpy(out_info, &info, isotok__min(size, sizeof info));
-    return ISOTOK_OK;
+    return isotok__give_info(out_info, 8, &info, sizeof info);
 }

@@ -65,7 +65,7 @@ static size_t space_end(const uint8_t *text, size_t p, size_t size, bool last)
     uint32_t point = 0, n;
     while (p < size && (n = isotok__scalar(text + p, size - p, &point)) != 0 && is_space(point))
         p += n;
-    return !last && p < size && size - p < isotok__lead_size(text[p]) ? size : p;
+    return !last && p < size && size - p < isotok__announced(text[p]) ? size : p;
 }
 
 /* A token at one place of the text. */
@@ -99,7 +99,7 @@ static void find_longest(const isotok_model *model, const uint8_t *text, size_t 
 static bool begins_word(const isotok_model *model, const uint8_t *text, size_t size, bool *open)
 {
     uint32_t point = 0;
-    *open = size == 0 || size < isotok__lead_size(text[0]);
+    *open = size == 0 || size < isotok__announced(text[0]);
     return size != 0 && isotok__scalar(text, size, &point) != 0 && is_word(model, point);
 }
 
@@ -139,7 +139,7 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
             end = isotok__min(space_end(text, end, size, last) + 1, size);
     }
     for (n = 1; left && !last && end == size && n <= end - p && n < 4; n++)
-        if (isotok__lead_size(text[end - n]) > n) end -= n; /* the rest of a character is to come */
+        if (isotok__announced(text[end - n]) > n) end -= n; /* the rest of a character is to come */
     while (p < end) {
         struct match m;
         bool taken;

@@ -30,8 +30,9 @@ static inline ISOTOK_COLD uint32_t isotok__trie_child(const struct isotok__trie_
 }
 
 /* Slot reached from `slot` by text[0..size), or ISOTOK_NO_SLOT. */
-static inline uint32_t isotok__trie_walk(const struct isotok__trie_node *trie, uint32_t slot,
-                                         const uint8_t *text, size_t size)
+static inline ISOTOK_COLD uint32_t isotok__trie_walk(const struct isotok__trie_node *trie,
+                                                     uint32_t slot, const uint8_t *text,
+                                                     size_t size)
 {
     size_t i;
     for (i = 0; i < size; i++) {

@@ -193,7 +193,7 @@ int isotok__unicode_run(const struct isotok_model *model, struct isotok__normali
         uint32_t point = 0xFFFDu, length = isotok__scalar(text + p, size - p, &point), units = 1;
         uint32_t flags;
         if (length == 0) {
-            if (!last && text[p] >= 0xC2 && size - p < isotok__lead_size(text[p])) break;
+            if (!last && text[p] >= 0xC2 && size - p < isotok__announced(text[p])) break;
             length = 1;
         } else {
             units = isotok__scalar_units(n->unit, length);

@@ -63,22 +63,20 @@ uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, struct isotok_
     return at;
 }
 
+/* Appends the text of a code; 0 is that of the character itself. */
 static void put_code(struct pass *p, uint32_t code, struct isotok__char self)
 {
     const uint8_t *text = p->program->text + 2 * (size_t)code;
-    p->size = isotok__unicode_text(text + 1, text[0], self, p->out, p->size, p->u->capacity);
+    if (code == 0)
+        put(p, self.point, self.origin);
+    else
+        p->size = isotok__unicode_text(text + 1, text[0], self, p->out, p->size, p->u->capacity);
 }
 
 static void map(struct pass *p, uint32_t column)
 {
     uint32_t i;
-    for (i = 0; i < p->count; i++) {
-        const uint32_t code = cell_of(p, p->in[i], column);
-        if (code != 0)
-            put_code(p, code, p->in[i]);
-        else
-            put(p, p->in[i].point, p->in[i].origin);
-    }
+    for (i = 0; i < p->count; i++) put_code(p, cell_of(p, p->in[i], column), p->in[i]);
 }
 
 /* Length of the match of RUN or LITERAL at in[i], or 0. */
@@ -101,11 +99,8 @@ static void replace(struct pass *p, const uint32_t *op)
     uint32_t i = 0;
     while (i < p->count) {
         const uint32_t size = match(p, op, i);
-        if (size != 0)
-            put_code(p, op[3], p->in[i + size - 1]); /* all is aligned to the last one */
-        else
-            put(p, p->in[i].point, p->in[i].origin);
         i += size != 0 ? size : 1;
+        put_code(p, size != 0 ? op[3] : 0, p->in[i - 1]); /* all is aligned to the last one */
     }
 }
 
@@ -178,10 +173,8 @@ static void decompose(struct pass *p, uint32_t column)
             put(p, 0x1100u + hangul / (HANGUL_VOWELS * HANGUL_TAILS), 0);
             put(p, 0x1161u + hangul / HANGUL_TAILS % HANGUL_VOWELS, 0);
             if (hangul % HANGUL_TAILS != 0) put(p, 0x11A7u + hangul % HANGUL_TAILS, 0);
-        } else if (code != 0) {
-            put_code(p, code, self);
         } else {
-            put(p, self.point, 0);
+            put_code(p, code, self);
         }
         if (p->size > p->u->capacity) return;
         if (begin < p->size) p->out[begin].origin = 1;

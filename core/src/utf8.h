@@ -21,6 +21,12 @@ ISOTOK_INLINE uint32_t isotok__char_size(const uint8_t *text, size_t size)
     return n <= size ? n : (uint32_t)size;
 }
 
+/* The same, for what need not be fast. */
+static inline ISOTOK_COLD uint32_t isotok__announced(uint8_t lead)
+{
+    return isotok__lead_size(lead);
+}
+
 /* Where the character at text[p] ends, p < size: for what need not be fast. */
 static inline ISOTOK_COLD uint32_t isotok__char_end(const uint8_t *text, uint32_t p, uint32_t size)
 {

@@ -12,7 +12,7 @@ static void push(const isotok_model *model, const uint8_t *text, uint32_t size,
     uint32_t slot = isotok__trie_walk(model->blob.trie, 0, text, size);
     if (slot == ISOTOK_NO_SLOT || model->blob.trie_ids[slot] == ISOTOK_NO_TOKEN)
         slot = ISOTOK_UNK_SLOT;
-    isotok__push_token(tokens, slot, size);
+    isotok__push(tokens, slot, size);
 }
 
 static bool is_space(const isotok_model *model, const uint8_t *text, uint32_t size)

@@ -19,12 +19,12 @@ static inline uint64_t rotate(uint64_t x, unsigned bits)
     return x << bits | x >> (64 - bits);
 }
 
-static inline uint64_t take(uint64_t lane, uint64_t input)
+static inline ISOTOK_COLD uint64_t take(uint64_t lane, uint64_t input)
 {
     return rotate(lane + input * PRIME2, 31) * PRIME1;
 }
 
-static inline uint64_t fold(uint64_t hash, uint64_t lane)
+static inline ISOTOK_COLD uint64_t fold(uint64_t hash, uint64_t lane)
 {
     return (hash ^ take(0, lane)) * PRIME1 + PRIME4;
 }
