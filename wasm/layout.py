@@ -46,6 +46,23 @@ LETTERS = {
 }
 
 
+UNSEEN = [
+    "ENDIAN",
+    "BLOB_ADDRESS",
+    "SCORE",
+    "MODEL_MEMORY",
+    "SESSION_MEMORY",
+    "NULL_POINTER",
+    "STRUCT_SIZE",
+    "NOT_BEGUN",
+    "TOKEN_ID",
+    "TEXT_ENDS",
+    "CACHE_MEMORY",
+    "NBEST_MEMORY",
+]
+"""Causes that only a caller of the C functions can give, not one of the npm package."""
+
+
 @dataclass(slots=True)
 class Interface:
     """Names found in the headers."""
@@ -222,14 +239,14 @@ def emit_typescript(interface: Interface, numbers: dict[str, int]) -> str:
     for names in interface.enums:
         lines += ["", f"// enum of {names[0]}"]
         lines += [f"export const {short(name)} = {numbers[name]};" for name in names]
-    lines += ["", "export const STATUS_NAMES: Readonly<Record<number, string>> = {"]
     statuses = next(names for names in interface.enums if names[0] == "ISOTOK_OK")
-    for name in statuses:
-        lines.append(f'  {_key(numbers[name])}: "{short(name)}",')
-    lines.append("};")
-    for table, texts in interface.texts.items():
+    tables = {"STATUS_NAMES": {numbers[name]: short(name) for name in statuses}}
+    unseen = {numbers[f"ISOTOK_WHAT_{name}"] for name in UNSEEN}
+    for table, texts in (tables | interface.texts).items():
+        # a page downloads them: no status that is no error, no cause that no caller can give
+        is_seen = unseen.isdisjoint if table == "WHAT_TEXTS" else lambda key: key[0] < 0
         lines += ["", f"export const {table}: Readonly<Record<number, string>> = {{"]
-        lines += [f"  {_key(number)}: {json.dumps(text)}," for number, text in texts.items()]
+        lines += [f"  {_key(k)}: {json.dumps(text)}," for k, text in texts.items() if is_seen([k])]
         lines.append("};")
     for name, members in interface.structs.items():
         prefix = short(name)

@@ -97,12 +97,29 @@ const generated = {
   },
 };
 
+/** Numbers of the C interface instead of their names, which no bundler does over files. */
+const numbers = {
+  name: "numbers",
+  setup({ onLoad }) {
+    const layout = readFileSync(join(web, "src/layout_gen.ts"), "utf8");
+    const known = Object.fromEntries(
+      [...layout.matchAll(/^export const (\w+) = (-?\d+);$/gm)].map(([, ...pair]) => pair),
+    );
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(/\babi\.(\w+)/g, (whole, name) =>
+        name in known ? `(${known[name]})` : whole,
+      ),
+      loader: "ts",
+    }));
+  },
+};
+
 const options = {
   bundle: true,
   format: "esm",
   platform: "neutral",
   target: "es2022",
-  plugins: [generated],
+  plugins: [generated, numbers],
   logLevel: "warning",
 };
 

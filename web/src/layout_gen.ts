@@ -227,10 +227,6 @@ export const BYTE_LEVEL_MERGES = 1;
 export const BYTE_LEVEL_WHOLE = 2;
 
 export const STATUS_NAMES: Readonly<Record<number, string>> = {
-  0: "OK",
-  1: "NEED_OUTPUT",
-  2: "NEED_SCRATCH",
-  3: "AT_LIMIT",
   "-1": "E_ARGUMENT",
   "-2": "E_ABI",
   "-3": "E_UNSUPPORTED",
@@ -243,10 +239,6 @@ export const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 export const STATUS_TEXTS: Readonly<Record<number, string>> = {
-  0: "done",
-  1: "the output is full; drain it and call again",
-  2: "the session's memory is too small; move it to a larger one",
-  3: "the text has more tokens than the limit",
   "-1": "an argument is not valid",
   "-2": "the caller was built for another interface version",
   "-3": "the model needs a feature that this version does not have",
@@ -265,14 +257,11 @@ export const WHAT_TEXTS: Readonly<Record<number, string>> = {
   4: "header: checksum differs; copy the file again",
   5: "header: required feature unknown; update isotok",
   6: "packed form: build it into a blob first (isotok compile)",
-  7: "this machine is big-endian; blobs are little-endian only",
-  8: "the blob must lie at an address that is a multiple of 64",
   9: "FlatBuffer structure: an offset leaves the file",
   10: "section: wrong length or not aligned",
   11: "header field of the model out of range",
   12: "piece_ends: not ascending or past the text",
   13: "types: unknown piece type",
-  14: "scores: not finite",
   15: "trie: a link leaves the array",
   16: "trie_ids: id out of range",
   17: "byte_ids: not 256 ids of BYTE pieces",
@@ -282,21 +271,12 @@ export const WHAT_TEXTS: Readonly<Record<number, string>> = {
   21: "piece is not found under its own text",
   22: "pair_set: a pair of characters inside a piece is missing",
   23: "start_set: a character that starts a rule is missing",
-  24: "memory for the model: too small, see isotok_model_size",
-  25: "memory for the session: too small, see isotok_info.session_min",
-  26: "a pointer that must not be NULL is NULL",
-  27: "a struct's size field or reserved bytes are not what this version knows",
   28: "option unknown or out of range",
-  29: "call begin first",
-  30: "token id out of range",
   31: "text: more than 2^48 bytes",
-  32: "text_ends: not ascending",
   33: "algorithm unknown; update isotok",
   34: "max_piece_bytes: a piece is longer",
   35: "normalized text: ill-formed UTF-8 or a space; normalize it first",
-  36: "memory for the cache: 64-aligned, 0 or at least 4,096 bytes",
   37: "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)",
-  38: "memory for the n best: too small",
   39: "the model has no BOS, or no EOS; leave bos, eos out",
   44: "text in no piece; the model has no unknown token",
 };
