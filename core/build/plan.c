@@ -162,6 +162,9 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK && !isotok__by_pretokens(spec)) {
         status = isotok__plan_pairs(work, plan);
     }
+    if (status == ISOTOK_OK && spec->pretok_header.size != 0) {
+        status = isotok__plan_windows(work, spec, plan);
+    }
     if (status == ISOTOK_OK) {
         status = plan_start_set(work, spec, plan);
     }

@@ -34,6 +34,7 @@ typedef struct isotok__plan {
     uint64_t *start_set;    /* NULL without rules and user-defined pieces */
     uint32_t *byte_ids;     /* [256] or NULL */
     uint64_t *char_joints; /* [1024] or NULL */
+    uint8_t *windows; /* [ISOTOK__WINDOWS_SIZE] or NULL */
     uint64_t *pair_set;
     uint32_t pair_words;
     struct isotok__operation *template_ops;
@@ -70,6 +71,10 @@ isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, 
  * its own merges have; NO_INDEX if they do not make it. */
 isotok_status isotok__plan_characters(isotok__work *work, isotok__plan *plan,
                                       const uint32_t *latest);
+
+/* windows.c: windows, where the pre-tokenizer allows them. */
+isotok_status isotok__plan_windows(isotok__work *work, const isotok__spec *spec,
+                                   isotok__plan *plan);
 
 /* pairs.c: pair_set. */
 isotok_status isotok__plan_pairs(isotok__work *work, isotok__plan *plan);

@@ -310,11 +310,9 @@ static isotok_status check_pretokens(isotok__work *work, const isotok__spec *spe
     return status;
 }
 
-/* The arrays as the core will check them. Those of a source need not be aligned. */
-static isotok_status check_pretokenizer(isotok__work *work, const isotok__spec *spec)
+isotok_status isotok__pretok_arrays_of(isotok__work *work, const isotok__spec *spec,
+                                       struct isotok__pretok_arrays *out)
 {
-    struct isotok__pretokenizer opened;
-    size_t mark = isotok__temp_begin(work);
     const isotok__span header = spec->pretok_header, tables = spec->pretok_tables;
     uint32_t *words = ISOTOK__TEMP(work, uint32_t, header.size);
     uint16_t *cells = ISOTOK__TEMP(work, uint16_t, tables.size + 1);
@@ -325,7 +323,7 @@ static isotok_status check_pretokenizer(isotok__work *work, const isotok__spec *
     if (tables.size != 0) {
         memcpy(cells, tables.data, 2 * tables.size);
     }
-    const struct isotok__pretok_arrays arrays = {
+    *out = (struct isotok__pretok_arrays){
         words,
         cells,
         spec->pretok_classes.data,
@@ -333,6 +331,18 @@ static isotok_status check_pretokenizer(isotok__work *work, const isotok__spec *
         (uint32_t)tables.size,
         (uint32_t)spec->pretok_classes.size,
     };
+    return ISOTOK_OK;
+}
+
+/* The arrays as the core will check them. */
+static isotok_status check_pretokenizer(isotok__work *work, const isotok__spec *spec)
+{
+    struct isotok__pretok_arrays arrays;
+    struct isotok__pretokenizer opened;
+    size_t mark = isotok__temp_begin(work);
+    if (isotok__pretok_arrays_of(work, spec, &arrays) != ISOTOK_OK) {
+        return work->error.status;
+    }
     if (!isotok__pretok_open(&opened, &arrays) || !isotok__pretok_check(&arrays)) {
         return fail_field(work, ISOTOK_FIELD_PRETOK_TABLES);
     }

@@ -173,6 +173,11 @@ isotok_status isotok__read_spm_fb(isotok__work *work, isotok__spec *spec, isotok
 /* Whether the source is a `.spm.fb`, which has no mark of its own, rather than a `.model`. */
 bool isotok__is_spm_fb(isotok__span source);
 
+/* The pre-tokenizer's arrays, copied to temp memory: those of a source need not be aligned. */
+struct isotok__pretok_arrays;
+isotok_status isotok__pretok_arrays_of(isotok__work *work, const isotok__spec *spec,
+                                       struct isotok__pretok_arrays *out);
+
 /* Every load error of SentencePiece that needs no sorting, in its order; sets unk_id,
  * bos_id, eos_id and pad_id, and makes "\0" UNUSED with byte fallback. */
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec);

@@ -2,6 +2,7 @@
 #include "write_blob.h"
 
 #include "isotok_build.h"
+#include "pretokenize.h"
 #include "write_flatbuffer.h"
 #include "xxh64.h"
 
@@ -80,6 +81,8 @@ static void blob_sections(const isotok__spec *spec, const isotok__plan *plan, is
     vector(s, ISOTOK__FIELD_BYTE_IDS, plan->byte_ids, plan->byte_ids != NULL ? 256 : 0);
     vector(s, ISOTOK__FIELD_PAIR_SET, plan->pair_set, plan->pair_words);
     vector(s, ISOTOK__FIELD_CHAR_JOINTS, plan->char_joints, plan->char_joints != NULL ? 1024 : 0);
+    vector(s, ISOTOK__FIELD_PRETOK_WINDOWS, plan->windows,
+           plan->windows != NULL ? ISOTOK__WINDOWS_SIZE : 0);
     vector(s, ISOTOK__FIELD_USER_TRIE, plan->user_trie.nodes, plan->user_trie.slots);
     vector(s, ISOTOK__FIELD_SPECIAL_TRIE, plan->special_trie.nodes, plan->special_trie.slots);
     vector(s, ISOTOK__FIELD_MERGE_SPLITS, plan->splits, plan->split_count);

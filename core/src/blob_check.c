@@ -131,6 +131,7 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
     if (b->unk_surface_count > 0xFFFFFFu) bad = ISOTOK__FIELD_UNK_SURFACE;
     if (b->exact_scores_count != 0 && b->exact_scores_count != b->vocab_size + 1)
         bad = ISOTOK__FIELD_EXACT_SCORES;
+    if (b->pretok_windows_count % ISOTOK__WINDOWS_SIZE != 0) bad = ISOTOK__FIELD_PRETOK_WINDOWS;
     if (b->char_joints_count % 1024 != 0) bad = ISOTOK__FIELD_CHAR_JOINTS;
     if (FEATURE(PRETOKENS) && b->word_rules_count < 4 * ISOTOK__RULES)
         bad = ISOTOK__FIELD_WORD_RULES;

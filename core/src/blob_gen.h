@@ -139,6 +139,7 @@ struct isotok__blob {
     const uint8_t *decoder_prefix;
     const uint32_t *added_tokens;
     const uint64_t *char_joints;
+    const uint8_t *pretok_windows;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -175,6 +176,7 @@ struct isotok__blob {
     uint32_t decoder_prefix_count;
     uint32_t added_tokens_count;
     uint32_t char_joints_count;
+    uint32_t pretok_windows_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the table below. */
@@ -224,9 +226,10 @@ enum {
     ISOTOK__FIELD_WORD_RANGES = 42,
     ISOTOK__FIELD_DECODER_PREFIX = 43,
     ISOTOK__FIELD_ADDED_TOKENS = 44,
-    ISOTOK__FIELD_CHAR_JOINTS = 45
+    ISOTOK__FIELD_CHAR_JOINTS = 45,
+    ISOTOK__FIELD_PRETOK_WINDOWS = 46
 };
-#define ISOTOK__BLOB_FIELD_COUNT 46u
+#define ISOTOK__BLOB_FIELD_COUNT 47u
 
 /* Of each field: the bytes of a vector's element, or, of a scalar, those of its default
  * (0 or 255). The view has scalars, vectors and counts in the order of the fields. */
@@ -278,6 +281,7 @@ static const uint8_t isotok__blob_elements[ISOTOK__BLOB_FIELD_COUNT] = {
     1, /* decoder_prefix */
     4, /* added_tokens */
     8, /* char_joints */
+    1, /* pretok_windows */
 };
 #define ISOTOK__BLOB_IS_VECTOR(field) ((uint8_t)(isotok__blob_elements[field] + 1u) > 1)
 #define ISOTOK__BLOB_DEFAULT(field) (0x01010101u * isotok__blob_elements[field])
@@ -333,6 +337,7 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "decoder_prefix",
     "added_tokens",
     "char_joints",
+    "pretok_windows",
 };
 #endif
 

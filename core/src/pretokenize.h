@@ -80,6 +80,15 @@ enum {
     ISOTOK__FACT_NOTED = 4 /* a place behind the last cut was noted */
 };
 
+/* Windows: what is known of a position from the groups of two bytes in front of it and two behind.
+ * groups [256], answers [4096] by group << 9 | … | group, oldest first. core/build/windows.c */
+#define ISOTOK__WINDOWS_SIZE (256u + 4096u)
+enum {
+    ISOTOK__WINDOW_END = 1,      /* a pre-token, or what lies in none, ends here */
+    ISOTOK__WINDOW_UNKNOWN = 2,  /* ask the automaton */
+    ISOTOK__WINDOW_DROP = 1 << 7 /* what ends here is dropped */
+};
+
 /* An end with this bit: what ends there is dropped. Positions are below it. */
 #define ISOTOK__DROPPED 0x80000000u
 /* Entries of ends[] that a call needs to get on. */
@@ -102,6 +111,7 @@ struct isotok__pass {
 struct isotok__pretokenizer {
     const uint16_t *pages;
     const uint8_t *blocks;
+    const uint8_t *windows; /* of the only pass, or NULL */
     uint32_t count;    /* of passes */
     uint32_t reverses; /* whether a pass has look-aheads: symbols are needed */
     struct isotok__pass passes[ISOTOK__MAX_PASSES];

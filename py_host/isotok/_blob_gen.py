@@ -90,6 +90,7 @@ FIELDS: Final[dict[str, int]] = {
     "decoder_prefix": 43,
     "added_tokens": 44,
     "char_joints": 45,
+    "pretok_windows": 46,
 }
 
 # Vectors: name -> bytes of an element.
@@ -130,6 +131,7 @@ VECTORS: Final[dict[str, int]] = {
     "decoder_prefix": 1,
     "added_tokens": 4,
     "char_joints": 8,
+    "pretok_windows": 1,
 }
 
 
@@ -572,3 +574,8 @@ class BlobView:
     def char_joints(self) -> memoryview[int]:
         """Byte_level: pairs of bytes at boundaries of characters inside torn pieces."""
         return self._vector(45, 8).cast("Q")
+
+    @property
+    def pretok_windows(self) -> memoryview[int]:
+        """Derived: where pre-tokens end, as far as four characters tell."""
+        return self._vector(46, 1).cast("B")
