@@ -6,7 +6,7 @@
 #include "work.h"
 
 #define ISOTOK__MAX_PIECE 7999u /* bytes; SentencePiece refuses 8,000 */
-#define ISOTOK__MAX_VOCAB (1u << 24)
+#define ISOTOK__MAX_VOCAB 0xFFFF00u
 #define ISOTOK__MAX_SOURCE 0x7FFFFFFFu /* bytes of a source, and of a blob */
 #define ISOTOK__MAX_EXPANSION 4096u
 #define ISOTOK__MAX_SPLITS (1u << 22)

@@ -113,9 +113,8 @@ static bool begins_otherwise(const windows *w, uint32_t symbol)
 static void find_groups(windows *w, const uint8_t *classes)
 {
     bool rare = false;
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        w->groups[byte] = OTHER;
-        if (byte < 128 && !begins_otherwise(w, classes[byte])) {
+    for (uint32_t byte = 0; byte < 128; byte++) {
+        if (!begins_otherwise(w, classes[byte])) {
             w->groups[byte] = group_of(byte);
         }
         if (w->groups[byte] == MARK && classes[byte] != classes['*']) {
@@ -125,6 +124,11 @@ static void find_groups(windows *w, const uint8_t *classes)
     }
     if (!rare && !begins_otherwise(w, classes['\t'])) {
         w->groups['\t'] = RARE;
+    }
+    for (uint32_t byte = 0; byte < 128; byte++) { /* other characters of their classes */
+        if (w->groups[byte] != OTHER) {
+            w->groups[256 + classes[byte]] = w->groups[byte];
+        }
     }
 }
 
@@ -229,7 +233,7 @@ static void answer(const windows *w, const row_set *third, uint32_t window, bool
         seen |= is_empty(&third[2]) || !drops ? 0 : 4;
         if (seen == 1 || seen == 2 || seen == 4) {
             w->answers[window << 3 | last] =
-                seen == 1 ? 0 : seen == 2 ? ISOTOK__WINDOW_END : ISOTOK__WINDOW_END | ISOTOK__WINDOW_DROP;
+                (uint8_t)(seen >> 1); /* NO_END, END, DROPPED */
         }
     }
 }
@@ -294,8 +298,9 @@ isotok_status isotok__plan_windows(isotok__work *work, const isotok__spec *spec,
     if (status == ISOTOK_OK && open_windows(work, &w, &arrays)) {
         w.groups = ISOTOK__KEEP(work, uint8_t, ISOTOK__WINDOWS_SIZE);
         if (w.groups != NULL) {
-            w.answers = w.groups + 256;
-            memset(w.answers, ISOTOK__WINDOW_UNKNOWN, ISOTOK__WINDOWS_SIZE - 256);
+            w.answers = w.groups + 512;
+            memset(w.groups, OTHER, 512);
+            memset(w.answers, ISOTOK__WINDOW_UNKNOWN, ISOTOK__WINDOWS_SIZE - 512);
             find_groups(&w, arrays.classes);
             find_members(&w, arrays.classes);
             answer_all(&w, spec->pretok_header.size != 0 &&

@@ -54,7 +54,7 @@ static isotok_status emit_window(const isotok_session *s, struct isotok_part *pa
         const uint32_t slot = wide ? token : token >> 8;
         const uint32_t length = wide ? s->tokens.lengths[i] : token & 0xFFu;
         if (ISOTOK_LIKELY(slot != ISOTOK_UNK_SLOT))
-            ids[part->ids_count++] = s->model->blob.trie_ids[slot];
+            ids[part->ids_count++] = s->tokens.named ? slot : s->model->blob.trie_ids[slot];
         else
             isotok__part_emit(s->model, s->window.text + position, slot, length, ids,
                               &part->ids_count);
@@ -66,7 +66,7 @@ static isotok_status emit_window(const isotok_session *s, struct isotok_part *pa
 static isotok_status segment(isotok_session *s, struct isotok_part *part, uint32_t size)
 {
     const isotok_model *model = s->model;
-    s->tokens.count = 0;
+    s->tokens.count = s->tokens.named = 0;
     s->tokens.slots = s->tokens_memory;
     switch (model->blob.algorithm) {
     case ISOTOK_UNIGRAM:

@@ -54,7 +54,7 @@ ISOTOK_INLINE isotok_status check_scalars(const struct check *c)
     }
     if (b->unk_id == ISOTOK_NO_TOKEN && b->byte_ids == NULL && !pretokens && !FEATURE(BYTE_LEVEL))
         bad = ISOTOK__FIELD_UNK_ID;
-    if (b->vocab_size - 1 >= 0x1000000u) bad = ISOTOK__FIELD_VOCAB_SIZE;
+    if (b->vocab_size - 1 >= ISOTOK_MAX_SLOTS) bad = ISOTOK__FIELD_VOCAB_SIZE;
     return bad ? fail_at(c, ISOTOK_WHAT_SCALAR, bad, NULL) : ISOTOK_OK;
 }
 

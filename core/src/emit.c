@@ -146,7 +146,7 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     if (slot == ISOTOK_SKIP_SLOT) {
     } else if (slot != ISOTOK_UNK_SLOT) {
         status = close_unknown(s, o);
-        if (status == ISOTOK_OK) status = put_id(s, o, slot == 0 ? 0 : b->trie_ids[slot], &span);
+        if (status == ISOTOK_OK) status = put_id(s, o, s->tokens.named || slot == 0 ? slot : b->trie_ids[slot], &span);
     } else if (b->byte_ids != NULL) {
         status = emit_bytes(s, o, e->position, size, &span);
     } else {
@@ -159,6 +159,27 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     return ISOTOK_OK;
 }
 
+/* The ids of named tokens, all of which are pieces; false if one is not, or there is no room. */
+static bool emit_named(struct isotok_session *s, isotok_output *o)
+{
+    const uint32_t *tokens = s->tokens.slots + s->emitter.token;
+    const uint32_t count = s->tokens.count - s->emitter.token;
+    uint32_t *out = o->ids + o->count, i;
+    int32_t most = INT32_MIN;
+    if (o->capacity - o->count < count) return false;
+    for (i = 0; i < count; i++) {
+        const int32_t token = (int32_t)(tokens[i] ^ 0x80000000u);
+        out[i] = tokens[i] >> 8;
+        most = token > most ? token : most;
+    }
+    if (most >= (int32_t)(ISOTOK_JOIN_SLOT << 8 ^ 0x80000000u)) return false;
+    o->count += count;
+    s->emitter.emitted += count;
+    s->emitter.token = s->tokens.count;
+    s->emitter.position = s->ready;
+    return true;
+}
+
 /* The common case: ids only, or only their number, without a limit. Stops where there is no
  * room, or at an unknown that takes more than its bytes (a space, a word). */
 static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting)
@@ -168,6 +189,7 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
     const uint32_t *byte_ids = b->byte_ids;
     struct isotok__emitter *e = &s->emitter;
     uint32_t i = e->token, position = e->position, k;
+    const bool named = s->tokens.named != 0;
     bool open = e->unknown_open != 0; /* not in memory, which `out` might be */
     uint32_t *out = counting || o->ids == NULL ? NULL : o->ids + o->count;
     const size_t room = counting ? SIZE_MAX : o->capacity - o->count;
@@ -181,7 +203,7 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
                 open = false;
             }
             if (n == room) break;
-            if (!counting) out[n] = ids[slot];
+            if (!counting) out[n] = named ? slot : ids[slot];
             n++;
         } else if (slot == ISOTOK_JOIN_SLOT) {
             break;
@@ -211,6 +233,9 @@ isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
     while (s->emitter.token < s->tokens.count) {
         isotok_status status;
         if (plain && s->emitter.byte == 0) {
+            if (s->tokens.named && !s->emitter.unknown_open &&
+                !(s->options.flags & ISOTOK_COUNT_ONLY) && emit_named(s, o))
+                break;
             emit_usual(s, o, (s->options.flags & ISOTOK_COUNT_ONLY) != 0);
             if (s->emitter.token == s->tokens.count) break;
         }

@@ -77,7 +77,7 @@ static void segment(struct isotok_session *s, uint32_t size)
 {
     const isotok_model *model = s->model;
     const bool cached = s->cache.entries != NULL && !(s->options.flags & UNCACHED);
-    s->tokens.count = 0;
+    s->tokens.count = s->tokens.named = 0;
     s->tokens.slots = s->tokens_memory;
     switch (s->options.flags & ISOTOK_PRETOKENS ? 0 : model->blob.algorithm) {
     case 0: isotok__push_long(&s->tokens, 0, size); break;

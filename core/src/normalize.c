@@ -313,6 +313,37 @@ static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const ui
     return position;
 }
 
+/* Copies well-formed text where no character is changed, eight bytes at a time, up to a place near
+ * the end of what may be read or of the room; returns the new position. */
+static ISOTOK_NOINLINE size_t copy_unchanged(struct isotok__normalizer *n, const uint8_t *text,
+                                             size_t size, size_t p, struct isotok__window *w)
+{
+    const uint64_t high = 0x8080808080808080u;
+    const size_t begin = p, room = isotok__min(size - p, w->capacity - w->size);
+    uint8_t *out = w->text + w->size;
+    uint32_t point, length, wide = 0; /* units fewer than bytes */
+    size_t stop;
+    if (room < 16) return p;
+    stop = p + room - 16;
+    while (p < stop) {
+        const uint64_t word = isotok__load_u64(text + p), marks = word & high;
+        memcpy(out, &word, 8);
+        length = marks == 0 ? 8 : isotok__trailing_zeros(marks) >> 3;
+        p += length;
+        out += length;
+        if (marks == 0) continue;
+        length = isotok__scalar(text + p, 8, &point);
+        if (length == 0) break;
+        memcpy(out, text + p, 4);
+        p += length;
+        out += length;
+        wide += length - isotok__scalar_units(n->unit, length);
+    }
+    w->size += p - begin;
+    n->consumed += p - begin - wide;
+    return p;
+}
+
 static ISOTOK_COLD void cut_trailing(struct isotok__normalizer *n, struct isotok__window *w)
 {
     size_t settled = isotok__normalizer_settled(n, w);
@@ -381,12 +412,18 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
                   (rules->compact || !(rules->flags & ISOTOK_NORM_ESCAPE));
     size_t p, tail = last ? 0 : rules->max_key_bytes;
     uint32_t taken;
-    bool fits = true;
+    bool fits = true, unchanged;
     if (n->finished) return ISOTOK__NORM_DONE;
     if (!n->started && !begin_text(n, text, size, position, tail, w)) fits = false;
     p = *position;
+    unchanged = rules->flags == 0 && rules->units == NULL && rules->user == NULL && w->map == NULL;
     while (fits && n->started && size - p > tail) {
         uint8_t c = text[p];
+        if (unchanged) {
+            const size_t before = p;
+            p = copy_unchanged(n, text, size - tail, p, w);
+            if (p != before) continue;
+        }
         if (c < 0x80) {
             const uint64_t *hard = size - p > 1 && (uint8_t)(text[p + 1] - 1) < 0x7F
                                        ? rules->hard

@@ -80,13 +80,16 @@ enum {
     ISOTOK__FACT_NOTED = 4 /* a place behind the last cut was noted */
 };
 
-/* Windows: what is known of a position from the groups of two bytes in front of it and two behind.
- * groups [256], answers [4096] by group << 9 | … | group, oldest first. core/build/windows.c */
-#define ISOTOK__WINDOWS_SIZE (256u + 4096u)
+/* Windows: what is known of a position from the groups of two characters in front of it and
+ * two behind.
+ * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; answers [4096] by four groups,
+ * oldest first. core/build/windows.c */
+#define ISOTOK__WINDOWS_SIZE (512u + 4096u)
 enum {
-    ISOTOK__WINDOW_END = 1,      /* a pre-token, or what lies in none, ends here */
-    ISOTOK__WINDOW_UNKNOWN = 2,  /* ask the automaton */
-    ISOTOK__WINDOW_DROP = 1 << 7 /* what ends here is dropped */
+    ISOTOK__WINDOW_NO_END,
+    ISOTOK__WINDOW_END,     /* a segment ends here … */
+    ISOTOK__WINDOW_DROPPED, /* … and is no pre-token */
+    ISOTOK__WINDOW_UNKNOWN  /* ask the automaton */
 };
 
 /* An end with this bit: what ends there is dropped. Positions are below it. */
@@ -159,6 +162,11 @@ uint32_t isotok__pretok_run(const struct isotok__pretokenizer *pretokenizer,
                             const struct isotok__pass *pass, struct isotok__run *run,
                             const uint8_t *text, uint32_t size, bool is_end, const uint8_t *symbols,
                             uint32_t *ends, uint32_t capacity);
+
+/* The same for the only pass, if it has windows. */
+uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
+                                struct isotok__run *run, const uint8_t *text, uint32_t size,
+                                bool is_end, uint32_t *ends, uint32_t capacity);
 
 /* Pieces of the pass before that a pass has not read yet. */
 struct isotok__pieces {

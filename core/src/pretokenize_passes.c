@@ -45,70 +45,6 @@ struct call {
     bool is_end;
 };
 
-/* ---- Windows ------------------------------------------------------------------------ */
-
-#define LEAST_ENDS 8u /* of the automaton, where windows do not tell */
-
-/* The automaton is to begin anew at an end. */
-static void restart(struct isotok__run *run, uint32_t at)
-{
-    run->at = run->before = run->noted = at;
-    run->held = run->row = 0;
-}
-
-/* Ends behind run->at, which is one, as far as windows tell; *out_stop: the first position of which
- * they do not. */
-static uint32_t scan_windows(const struct call *call, uint32_t at, uint32_t *ends,
-                             uint32_t capacity, uint32_t *out_stop)
-{
-    const uint8_t *groups = call->pretokenizer->windows, *answers = groups + 256;
-    const uint8_t *text = call->text;
-    const uint32_t last = call->size - 1;
-    uint32_t window = (uint32_t)groups[text[at - 1]] << 6 | (uint32_t)groups[text[at]] << 3;
-    uint32_t count = 0, stop, answer = 0;
-    if (at < last) window |= groups[text[++at]];
-    do {
-        stop = at + (capacity - count); /* each byte adds at most one end */
-        if (stop > last) stop = last;
-        for (; at < stop; at++) {
-            window = (window << 3 | groups[text[at + 1]]) & 4095u;
-            answer = answers[window];
-            if (answer & ISOTOK__WINDOW_UNKNOWN) goto out;
-            ends[count] = at | (answer & ISOTOK__WINDOW_DROP) << 24;
-            count += answer & ISOTOK__WINDOW_END;
-        }
-    } while (at < last && capacity - count >= ISOTOK__PRETOK_ROOM);
-out:
-    *out_stop = at;
-    return count;
-}
-
-/* A pass whose windows tell most ends: they, and the automaton where they do not. */
-static uint32_t cut_by_windows(const struct call *call, uint32_t *ends, uint32_t capacity)
-{
-    struct isotok__run *run = &call->cutter->runs[0];
-    const uint8_t *groups = call->pretokenizer->windows;
-    uint32_t count = 0, stop = 0, n, room;
-    while (capacity - count >= ISOTOK__PRETOK_ROOM && !run->done) {
-        if (run->at == run->before && run->at > 1 && run->at < call->size &&
-            groups[call->text[run->at - 2]] != 0) {
-            n = scan_windows(call, run->at, ends + count, capacity - count, &stop);
-            count += n;
-            if (n != 0) restart(run, ends[count - 1] & ~ISOTOK__DROPPED);
-        }
-        room = capacity - count;
-        if (room < ISOTOK__PRETOK_ROOM) break;
-        if (room > LEAST_ENDS) room = LEAST_ENDS;
-        n = isotok__pretok_run(call->pretokenizer, call->pretokenizer->passes, run, call->text,
-                               call->size, call->is_end, NULL, ends + count, room);
-        if (n == 0) break;
-        count += n;
-        n = ends[count - 1] & ~ISOTOK__DROPPED;
-        if (n > stop && !run->done && n < call->size && groups[call->text[n]] != 0) restart(run, n);
-    }
-    return count;
-}
-
 static uint32_t cut(const struct call *call, uint32_t level, uint32_t *ends, uint32_t capacity)
 {
     const struct isotok__pretokenizer *pretokenizer = call->pretokenizer;
@@ -122,7 +58,8 @@ static uint32_t cut(const struct call *call, uint32_t level, uint32_t *ends, uin
             symbols_of(pretokenizer, pass, run, call->text, size, call->is_end, call->symbols);
         if (run->done) return 0;
         if (pretokenizer->windows != NULL)
-            return cut_by_windows(call, ends, capacity);
+            return isotok__pretok_windows(pretokenizer, run, call->text, size, call->is_end, ends,
+                                          capacity);
         return isotok__pretok_run(pretokenizer, pass, run, call->text, size, call->is_end, symbols,
                                   ends, capacity);
     }

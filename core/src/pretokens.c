@@ -19,6 +19,18 @@ static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uin
     }
 }
 
+/* Names the tokens from `first` on. */
+static ISOTOK_NOINLINE void name_tokens(const isotok_model *model, struct isotok__tokens *tokens,
+                                        uint32_t first)
+{
+    uint32_t *slots = tokens->slots;
+    for (; first < tokens->count; first++) {
+        const uint32_t slot = slots[first] >> 8;
+        if (slot < ISOTOK_JOIN_SLOT)
+            slots[first] = model->blob.trie_ids[slot] << 8 | (slots[first] & 0xFFu);
+    }
+}
+
 static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
                                  const struct isotok__cache_query *query, bool found)
 {
@@ -29,6 +41,7 @@ static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
         segment_pretoken(s, text, query->size);
     else
         isotok__bpe_chunks(s->model, text, query->size, &s->bpe, tokens);
+    name_tokens(s->model, tokens, before);
     if (found || tokens->failed || !isotok__cache_missed_before(&query->place)) return;
     memset(&entry, 0, sizeof entry);
     if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
@@ -45,7 +58,6 @@ static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
 static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
                         const struct isotok__cache_query *queries, uint32_t count)
 {
-    const isotok_model *model = s->model;
     struct isotok__tokens *tokens = &s->tokens;
     uint32_t *slots = tokens->slots + tokens->count;
     uint32_t p = 0, hits = 0, i;
@@ -58,7 +70,6 @@ static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
         if (ISOTOK_LIKELY(answers)) {
             /* all, whatever the count: there is room (see session.c) */
             memcpy(slots, entry->tokens, sizeof entry->tokens);
-            isotok__prefetch_ids(model, entry->tokens);
             slots += entry->count;
         } else {
             tokens->count = (uint32_t)(slots - tokens->slots);
@@ -77,13 +88,17 @@ void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
     const uint8_t *text = s->window.text;
     struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
     uint32_t p = 0;
+    s->tokens.named = 1;
     while (p < size) {
-        uint32_t count = 0;
+        uint32_t count = 0, first;
         if (ISOTOK_LIKELY(s->cache.bypass == 0))
             count = isotok__first_queries(s->model, &s->cache, text + p, size - p, queries);
         p += look_up(s, text + p, queries, count);
         if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
-            const uint32_t n = isotok__bpe_first(s->model, text + p, size - p, &s->bpe, &s->tokens);
+            uint32_t n;
+            first = s->tokens.count;
+            n = isotok__bpe_first(s->model, text + p, size - p, &s->bpe, &s->tokens);
+            name_tokens(s->model, &s->tokens, first);
             isotok__cache_passed(&s->cache, n);
             p += n;
         }
@@ -127,11 +142,11 @@ static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t
         }
         if (i < count) {
             const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
-            const uint32_t dropped = ends[i] & ISOTOK__DROPPED;
+            const uint32_t dropped = ends[i] & ISOTOK__DROPPED, first = s->tokens.count;
             if (dropped | (s->options.flags & ISOTOK_PRETOKENS))
                 isotok__push_long(&s->tokens, dropped ? ISOTOK_SKIP_SLOT : 0, size);
             else
-                segment_pretoken(s, text + begin, size);
+                segment_pretoken(s, text + begin, size), name_tokens(s->model, &s->tokens, first);
             if (cached) isotok__cache_passed(&s->cache, size);
             begin = end;
             i++;
@@ -156,6 +171,7 @@ void isotok__pretokens(struct isotok_session *s, uint32_t settled, bool cached)
 {
     uint32_t ends[64], count;
     s->tokens.count = s->tokens.failed = 0;
+    s->tokens.named = 1;
     s->tokens.slots = s->tokens_memory;
     s->bpe.dropout.place = s->place;
     s->ready = 0;

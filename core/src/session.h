@@ -16,12 +16,14 @@
 /* A token of the window: slot of the trie (or ISOTOK_UNK_SLOT) and bytes of internal text. Where
  * there are no byte pieces an unknown token may be a run of characters: emission joins them.
  * In models of pre-tokens it is text that is spelled in bytes; other unknown text has unk_slot.
- * Narrow: slot << 8 | length in one word. Wide: two arrays. */
+ * Narrow: slot << 8 | length in one word. Wide: two arrays. Where tokens are looked up in batches
+ * they are *named*: the id stands in the place of the slot. */
 struct isotok__tokens {
     uint32_t *slots;   /* narrow: slot << 8 | length */
     uint32_t *lengths; /* wide only, else NULL */
     uint32_t count;
     uint32_t failed; /* some text is unknown, and the model has no token for it */
+    uint32_t named;
 };
 
 ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)

@@ -1,0 +1,155 @@
+/* L1: ends of pre-tokens by windows of four characters, and by the automaton where windows do not
+ * tell. See pretokenize.h.
+ *
+ * The answers for 16 bytes of ASCII depend on each other only by their window, which is a shift; an
+ * automaton would wait for a load per byte. */
+#include "pretokenize.h"
+
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 16")
+#else
+#define UNROLL
+#endif
+
+#define BLOCK 16u
+#define PAIRS 0x55555555u /* the lower bits of answers */
+#define LEAST_ENDS 5u     /* room of the automaton: it gives way soon */
+
+struct scan {
+    const struct isotok__pretokenizer *pretokenizer;
+    const uint8_t *text;
+    uint32_t size;
+};
+
+/* Group of the character at `at` < size, its bytes in *length: 0 if it is not complete. */
+ISOTOK_INLINE uint32_t group_at(const struct scan *s, uint32_t at, uint32_t *length)
+{
+    const uint8_t *groups = s->pretokenizer->windows;
+    *length = 1;
+    if (s->text[at] < 0x80) return groups[s->text[at]];
+    return groups[256 + isotok__class_at(s->pretokenizer->pages, s->pretokenizer->blocks,
+                                         s->text + at, s->size - at, length)];
+}
+
+/* Group of the character that ends at *at, which becomes its begin; 0 if there is none. */
+static uint32_t group_before(const struct scan *s, uint32_t *at)
+{
+    const uint32_t end = *at;
+    uint32_t length, group;
+    if (end == 0) return 0;
+    do --*at;
+    while (*at != 0 && end - *at < 4 && (s->text[*at] & 0xC0) == 0x80);
+    group = group_at(s, *at, &length);
+    return *at + length == end ? group : 0;
+}
+
+/* The window in front of the character at `at`, where a pre-token ends; 0 if it tells nothing: answers
+ * hold behind a character that is in some group. */
+static uint32_t window_before(const struct scan *s, uint32_t at)
+{
+    const uint32_t before = group_before(s, &at);
+    return before != 0 && group_before(s, &at) != 0 ? before : 0;
+}
+
+/* Answers for the characters in front of those of a block of ASCII, up to the first that is not
+ * known: two bits each, the first one lowest. *out_known: how many; the window is moved so far. */
+ISOTOK_INLINE uint32_t ask(const uint8_t *windows, const uint8_t *block, uint32_t *window,
+                           uint32_t *out_known)
+{
+    const uint8_t *answers = windows + 512;
+    size_t then = *window;
+    uint32_t bits = 0, unknown, k;
+    UNROLL
+    for (k = 0; k < BLOCK; k++) {
+        then = (then << 3 | windows[block[k]]) & 4095u;
+        bits = bits >> 2 | (uint32_t)answers[then] << 30;
+    }
+    unknown = bits & bits >> 1 & PAIRS;
+    *out_known = BLOCK;
+    if (ISOTOK_UNLIKELY(unknown != 0)) {
+        const uint32_t known = isotok__trailing_zeros(unknown) >> 1;
+        for (then = *window, k = 0; k < known; k++)
+            then = (then << 3 | windows[block[k]]) & 4095u;
+        bits &= (unknown & (0 - unknown)) - 1;
+        *out_known = known;
+    }
+    *window = (uint32_t)then;
+    return bits;
+}
+
+/* Adds the ends that the answers tell, for characters from `p` on; returns how many. */
+ISOTOK_INLINE uint32_t put_ends(uint32_t bits, uint32_t p, uint32_t *ends)
+{
+    uint32_t marks = (bits | bits >> 1) & PAIRS, *to = ends;
+    for (; marks != 0; marks &= marks - 1) {
+        const uint32_t k = isotok__trailing_zeros(marks);
+        *to++ = (p + (k >> 1)) | (bits >> k & 2u) << 30;
+    }
+    return (uint32_t)(to - ends);
+}
+
+/* Ends behind `begin`, which is one, as far as windows tell; *out_stop: the first position of which
+ * they do not. */
+static uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t window, uint32_t *ends,
+                             uint32_t capacity, uint32_t *out_stop)
+{
+    const uint8_t *windows = s->pretokenizer->windows, *answers = windows + 512, *text = s->text;
+    uint32_t p = begin, q, length, count = 0; /* q: of the character behind that at p */
+    window = window << 3 | group_at(s, p, &length);
+    q = p + length;
+    while (length != 0 && q < s->size && capacity - count >= ISOTOK__PRETOK_ROOM) {
+        const uint32_t group = group_at(s, q, &length);
+        const uint32_t next = (window << 3 | group) & 4095u;
+        const uint32_t answer = p == begin ? 0 : answers[next];
+        if (answer == ISOTOK__WINDOW_UNKNOWN || length == 0) break;
+        window = next;
+        ends[count] = p | answer >> 1 << 31;
+        count += answer != 0;
+        p = q;
+        q += length;
+        while (q == p + 1 && s->size - q >= BLOCK && capacity - count > BLOCK) {
+            const uint32_t bits = ask(windows, text + q, &window, &length);
+            count += put_ends(bits, p, ends + count);
+            p += length;
+            q += length;
+            if (length != BLOCK) break;
+            length = 1;
+        }
+    }
+    *out_stop = p;
+    return count;
+}
+
+/* The automaton is to begin anew at an end, if it reads this from row 0 (else it goes on). */
+static void restart(struct isotok__run *run, uint32_t at)
+{
+    run->at = run->before = run->noted = at;
+    run->held = run->row = 0;
+}
+
+uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
+                                struct isotok__run *run, const uint8_t *text, uint32_t size,
+                                bool is_end, uint32_t *ends, uint32_t capacity)
+{
+    const struct scan s = {pretokenizer, text, size};
+    uint32_t count = 0, stop = 0, last, length, n;
+    while (capacity - count >= ISOTOK__PRETOK_ROOM && !run->done) {
+        const uint32_t window = run->at == run->before ? window_before(&s, run->at) : 0;
+        if (window != 0 && run->at < size) {
+            n = scan_windows(&s, run->at, window, ends + count, capacity - count, &stop);
+            count += n;
+            if (n != 0) restart(run, ends[count - 1] & ~ISOTOK__DROPPED);
+            if (capacity - count < ISOTOK__PRETOK_ROOM) break;
+        }
+        n = isotok__pretok_run(pretokenizer, pretokenizer->passes, run, text, size, is_end, NULL,
+                               ends + count, (uint32_t)isotok__min(capacity - count, LEAST_ENDS));
+        if (n == 0) break;
+        count += n;
+        last = ends[count - 1] & ~ISOTOK__DROPPED;
+        if (last > stop && last < size && group_at(&s, last, &length) != 0 && !run->done)
+            restart(run, last);
+    }
+    return count;
+}
