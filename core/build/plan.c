@@ -159,7 +159,7 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK && spec->algorithm == ISOTOK_BPE) {
         status = isotok__plan_merges(work, spec, plan);
     }
-    if (status == ISOTOK_OK && !isotok__by_pretokens(spec)) {
+    if (status == ISOTOK_OK && (!isotok__by_pretokens(spec) || plan->char_joints != NULL)) {
         status = isotok__plan_pairs(work, plan);
     }
     if (status == ISOTOK_OK && spec->pretok_header.size != 0) {

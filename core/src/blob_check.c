@@ -124,8 +124,9 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
     uint32_t i, bad = 0;
     for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (!is_length(c, &rules[i])) bad = rules[i].field;
-    if (c->model->pretokens ? b->pair_set_count != 0
-                            : pair_words - 1 >= 1u << 26 || (pair_words & (pair_words - 1)) != 0)
+    if (c->model->pretokens && b->pair_set_count == 0
+            ? b->char_joints_count != 0
+            : pair_words - 1 >= 1u << 26 || (pair_words & (pair_words - 1)) != 0)
         bad = ISOTOK__FIELD_PAIR_SET;
     if (b->start_set_count != (starts ? ISOTOK_START_WORDS : 0u)) bad = ISOTOK__FIELD_START_SET;
     if (b->unk_surface_count > 0xFFFFFFu) bad = ISOTOK__FIELD_UNK_SURFACE;

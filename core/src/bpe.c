@@ -190,6 +190,27 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
     isotok__bpe_chunks(model, text, size, work, tokens);
 }
 
+uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, uint32_t size)
+{
+    const uint64_t *joints = model->blob.char_joints;
+    uint32_t p = 0, n = 0, left = 0;
+    if (joints == NULL) return size;
+    for (; p < size; p += n) {
+        const uint8_t c = text[p];
+        uint32_t right, joint;
+        n = isotok__char_size(text + p, size - p);
+        right = c < 0x80 ? c : isotok__char_key(text + p, n);
+        if (p != 0 && (left | right) >= 0x80 && (c & 0xC0) != 0x80) {
+            joint = (uint32_t)text[p - 1] << 8 | c;
+            if (!(joints[joint >> 6] >> (joint & 63) & 1) &&
+                !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right))
+                break;
+        }
+        left = right;
+    }
+    return p;
+}
+
 void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
@@ -200,8 +221,9 @@ void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32
     }
     if (size <= model->blob.max_piece_bytes)
         slot = isotok__trie_walk(model->blob.trie, 0, text, size);
-    if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT))
+    if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT)) {
         isotok__push_token(tokens, slot, size);
-    else
-        segment_plain(model, text, size, work, tokens);
+        return;
+    }
+    segment_plain(model, text, size, work, tokens);
 }

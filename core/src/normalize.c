@@ -313,6 +313,14 @@ static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const ui
     return position;
 }
 
+/* Bytes of the well-formed character of two or three that four bytes begin with; else 0. */
+ISOTOK_INLINE uint32_t unchanged_size(uint32_t bytes)
+{
+    const uint32_t special = bytes & 0x200Fu; /* E0 needs bit 5 in the second byte, ED must not */
+    if ((bytes & 0x00C0C0F0u) == 0x008080E0u && special != 0 && special != 0x200Du) return 3;
+    return (bytes & 0xC0E0u) == 0x80C0u && (bytes & 0x1Eu) != 0 ? 2 : 0;
+}
+
 /* Copies well-formed text where no character is changed, eight bytes at a time, up to a place near
  * the end of what may be read or of the room; returns the new position. */
 static ISOTOK_NOINLINE size_t copy_unchanged(struct isotok__normalizer *n, const uint8_t *text,
@@ -332,13 +340,17 @@ static ISOTOK_NOINLINE size_t copy_unchanged(struct isotok__normalizer *n, const
         p += length;
         out += length;
         if (marks == 0) continue;
-        length = isotok__scalar(text + p, 8, &point);
-        if (length == 0) break;
-        memcpy(out, text + p, 4);
-        p += length;
-        out += length;
-        wide += length - isotok__scalar_units(n->unit, length);
+        do {
+            length = unchanged_size(isotok__load_u32(text + p));
+            if (length == 0) length = isotok__scalar(text + p, 8, &point);
+            if (length == 0) goto out;
+            memcpy(out, text + p, 4);
+            p += length;
+            out += length;
+            wide += length - isotok__scalar_units(n->unit, length);
+        } while (text[p] >= 0x80 && p < stop);
     }
+out:
     w->size += p - begin;
     n->consumed += p - begin - wide;
     return p;

@@ -15,7 +15,8 @@
 
 #define BLOCK 16u
 #define PAIRS 0x55555555u /* the lower bits of answers */
-#define LEAST_ENDS 5u     /* room of the automaton: it gives way soon */
+#define LEAST_ENDS 5u     /* room of the automaton */
+#define MOST_ENDS 32u
 
 struct scan {
     const struct isotok__pretokenizer *pretokenizer;
@@ -134,7 +135,7 @@ uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
                                 bool is_end, uint32_t *ends, uint32_t capacity)
 {
     const struct scan s = {pretokenizer, text, size};
-    uint32_t count = 0, stop = 0, last, length, n;
+    uint32_t count = 0, stop = 0, last, length, room, n;
     while (capacity - count >= ISOTOK__PRETOK_ROOM && !run->done) {
         const uint32_t window = run->at == run->before ? window_before(&s, run->at) : 0;
         if (window != 0 && run->at < size) {
@@ -143,8 +144,10 @@ uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
             if (n != 0) restart(run, ends[count - 1] & ~ISOTOK__DROPPED);
             if (capacity - count < ISOTOK__PRETOK_ROOM) break;
         }
+        /* it gives way soon, unless it is at a script of which windows know nothing */
+        room = stop < size && text[stop] >= 0x80 ? MOST_ENDS : LEAST_ENDS;
         n = isotok__pretok_run(pretokenizer, pretokenizer->passes, run, text, size, is_end, NULL,
-                               ends + count, (uint32_t)isotok__min(capacity - count, LEAST_ENDS));
+                               ends + count, (uint32_t)isotok__min(capacity - count, room));
         if (n == 0) break;
         count += n;
         last = ends[count - 1] & ~ISOTOK__DROPPED;

@@ -4,53 +4,108 @@
 #include "pretokens.h"
 
 #include "bpe.h"
+#include "bpe_long.h"
 #include "chunk.h"
 #include "unigram_exact.h"
 #include "wordpiece.h"
 
-static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uint8_t *text,
-                                             uint32_t size)
+/* Segments a pre-token, or a part of one that is on its own, and names its tokens. */
+static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t *text,
+                                         uint32_t size)
 {
     const isotok_model *model = s->model;
-    switch (model->blob.algorithm) {
-    case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, &s->bpe, &s->tokens); break;
-    case ISOTOK_UNIGRAM: isotok__unigram_exact(model, text, size, &s->unigram, &s->tokens); break;
-    default: isotok__wordpiece(model, text, size, &s->tokens); break;
+    struct isotok__tokens *tokens = &s->tokens;
+    uint32_t i = tokens->count;
+    if (!ISOTOK__HAS(model->pretokens)) {
+        isotok__bpe_chunks(model, text, size, &s->bpe, tokens);
+    } else {
+        switch (model->blob.algorithm) {
+        case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, &s->bpe, tokens); break;
+        case ISOTOK_UNIGRAM: isotok__unigram_exact(model, text, size, &s->unigram, tokens); break;
+        default: isotok__wordpiece(model, text, size, tokens); break;
+        }
+    }
+    for (; i < tokens->count; i++) {
+        const uint32_t slot = tokens->slots[i] >> 8;
+        if (slot < ISOTOK_JOIN_SLOT)
+            tokens->slots[i] = model->blob.trie_ids[slot] << 8 | (tokens->slots[i] & 0xFFu);
     }
 }
 
-/* Names the tokens from `first` on. */
-static ISOTOK_NOINLINE void name_tokens(const isotok_model *model, struct isotok__tokens *tokens,
-                                        uint32_t first)
+/* Makes an entry of the tokens from `first` on, if they were asked for before. */
+static void remember(const struct isotok__tokens *tokens, uint32_t first,
+                     const struct isotok__cache_query *query)
 {
-    uint32_t *slots = tokens->slots;
-    for (; first < tokens->count; first++) {
-        const uint32_t slot = slots[first] >> 8;
-        if (slot < ISOTOK_JOIN_SLOT)
-            slots[first] = model->blob.trie_ids[slot] << 8 | (slots[first] & 0xFFu);
+    struct isotok__cache_entry entry;
+    if (tokens->failed || !isotok__cache_missed_before(&query->place)) return;
+    memset(&entry, 0, sizeof entry);
+    if (tokens->count - first <= ISOTOK__CACHE_TOKENS) {
+        entry.count = (uint8_t)(tokens->count - first);
+        memcpy(entry.tokens, tokens->slots + first, entry.count * sizeof(uint32_t));
     }
+    entry.key = query->key;
+    entry.size = (uint8_t)query->size;
+    isotok__cache_put(query->place.set, &entry);
+}
+
+static void make_query(const struct isotok__cache *cache, const uint8_t *text, uint32_t size,
+                       struct isotok__cache_query *out)
+{
+    out->key = isotok__cache_key(text, size);
+    out->place = isotok__cache_place(cache, &out->key);
+    out->size = size;
+}
+
+/* A part of a pre-token: a piece, or by the cache. */
+static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t size)
+{
+    struct isotok__tokens *tokens = &s->tokens;
+    const struct isotok__trie_node *trie = s->model->blob.trie;
+    const struct isotok__cache_entry *entry;
+    struct isotok__cache_query query;
+    const uint32_t slot = size <= s->model->blob.max_piece_bytes
+                              ? isotok__trie_walk(trie, 0, text, size)
+                              : ISOTOK_NO_SLOT;
+    if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
+        isotok__push_token(tokens, s->model->blob.trie_ids[slot], size);
+        return;
+    }
+    if (size > ISOTOK__CACHE_KEY) {
+        segment_part(s, text, size);
+        return;
+    }
+    make_query(&s->cache, text, size, &query);
+    entry = isotok__cache_find(query.place.set, &query.key, size);
+    if (entry != NULL && entry->count != 0) {
+        memcpy(tokens->slots + tokens->count, entry->tokens, sizeof entry->tokens);
+        tokens->count += entry->count;
+    } else {
+        const uint32_t first = tokens->count;
+        segment_part(s, text, size);
+        if (entry == NULL) remember(tokens, first, &query);
+    }
+}
+
+/* A pre-token that the cache does not know. */
+static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uint8_t *text,
+                                             uint32_t size, bool cached)
+{
+    uint32_t n = cached ? isotok__bpe_first_part(s->model, text, size) : size;
+    while (n < size) {
+        cached_part(s, text, n);
+        text += n;
+        size -= n;
+        n = isotok__bpe_first_part(s->model, text, size);
+    }
+    segment_part(s, text, size);
 }
 
 static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
                                  const struct isotok__cache_query *query, bool found)
 {
-    struct isotok__tokens *tokens = &s->tokens;
-    const uint32_t before = tokens->count;
-    struct isotok__cache_entry entry;
-    if (ISOTOK__HAS(s->model->pretokens))
-        segment_pretoken(s, text, query->size);
-    else
-        isotok__bpe_chunks(s->model, text, query->size, &s->bpe, tokens);
-    name_tokens(s->model, tokens, before);
-    if (found || tokens->failed || !isotok__cache_missed_before(&query->place)) return;
-    memset(&entry, 0, sizeof entry);
-    if (tokens->count - before <= ISOTOK__CACHE_TOKENS) {
-        entry.count = (uint8_t)(tokens->count - before);
-        memcpy(entry.tokens, tokens->slots + before, entry.count * sizeof(uint32_t));
-    }
-    entry.key = query->key;
-    entry.size = (uint8_t)query->size;
-    isotok__cache_put(query->place.set, &entry);
+    const uint32_t first = s->tokens.count;
+    segment_pretoken(s, text, query->size, true);
+    if (!found) remember(&s->tokens, first, query);
 }
 
 /* Answers the queries of text; the number of tokens is kept out of memory as long as the cache
@@ -90,15 +145,13 @@ void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
     uint32_t p = 0;
     s->tokens.named = 1;
     while (p < size) {
-        uint32_t count = 0, first;
+        uint32_t count = 0;
         if (ISOTOK_LIKELY(s->cache.bypass == 0))
             count = isotok__first_queries(s->model, &s->cache, text + p, size - p, queries);
         p += look_up(s, text + p, queries, count);
         if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
-            uint32_t n;
-            first = s->tokens.count;
-            n = isotok__bpe_first(s->model, text + p, size - p, &s->bpe, &s->tokens);
-            name_tokens(s->model, &s->tokens, first);
+            const uint32_t n = isotok__first_chunk(s->model, text + p, size - p);
+            segment_part(s, text + p, n);
             isotok__cache_passed(&s->cache, n);
             p += n;
         }
@@ -116,9 +169,7 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
     for (i = 0; i < count && i < ISOTOK__CACHE_BATCH; i++) {
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
         if (size > ISOTOK__CACHE_KEY) break;
-        out[i].key = isotok__cache_key(text + begin, size);
-        out[i].place = isotok__cache_place(cache, &out[i].key);
-        out[i].size = size;
+        make_query(cache, text + begin, size, &out[i]);
         ISOTOK_PREFETCH(out[i].place.set);
         begin = ends[i];
     }
@@ -142,11 +193,11 @@ static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t
         }
         if (i < count) {
             const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
-            const uint32_t dropped = ends[i] & ISOTOK__DROPPED, first = s->tokens.count;
+            const uint32_t dropped = ends[i] & ISOTOK__DROPPED;
             if (dropped | (s->options.flags & ISOTOK_PRETOKENS))
                 isotok__push_long(&s->tokens, dropped ? ISOTOK_SKIP_SLOT : 0, size);
             else
-                segment_pretoken(s, text + begin, size), name_tokens(s->model, &s->tokens, first);
+                segment_pretoken(s, text + begin, size, cached);
             if (cached) isotok__cache_passed(&s->cache, size);
             begin = end;
             i++;
