@@ -30,6 +30,7 @@ struct isotok__cache {
     struct isotok__cache_entry *entries; /* NULL: no cache */
     uint32_t count;                      /* entries */
     uint32_t shift;                      /* 64 - log2(sets) */
+    uint32_t lines;                      /* 1: sets are lines, see cache_line.h */
     uint32_t period_probes, period_hits; /* of the running period */
     uint32_t period_bytes;               /* looked up; where single characters do not pay */
     uint32_t least_bytes;                /* of a period, else the next text goes without */
@@ -71,7 +72,9 @@ ISOTOK_INLINE struct isotok__cache_place isotok__cache_place(const struct isotok
     uint64_t h = key->words[0] * 0x9E3779B97F4A7C15u + key->words[1] * 0xC2B2AE3D27D4EB4Fu +
                  key->words[2] * 0x165667B19E3779F9u;
     h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
-    place.set = cache->entries + 2 * (size_t)(h >> cache->shift);
+    place.set = (struct isotok__cache_entry *)(void *)((uint8_t *)cache->entries +
+                                                       ((size_t)(h >> cache->shift)
+                                                        << (7 - cache->lines)));
     place.tag = (uint16_t)(h | 1);
     return place;
 }

@@ -5,6 +5,7 @@
 
 #include "bpe.h"
 #include "bpe_long.h"
+#include "cache_line.h"
 #include "chunk.h"
 #include "unigram_exact.h"
 #include "wordpiece.h"
@@ -32,20 +33,16 @@ static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t
     }
 }
 
-/* Makes an entry of the tokens from `first` on, if they were asked for before. */
 static void remember(const struct isotok__tokens *tokens, uint32_t first,
                      const struct isotok__cache_query *query)
 {
-    struct isotok__cache_entry entry;
-    if (tokens->failed || !isotok__cache_missed_before(&query->place)) return;
-    memset(&entry, 0, sizeof entry);
-    if (tokens->count - first <= ISOTOK__CACHE_TOKENS) {
-        entry.count = (uint8_t)(tokens->count - first);
-        memcpy(entry.tokens, tokens->slots + first, entry.count * sizeof(uint32_t));
-    }
-    entry.key = query->key;
-    entry.size = (uint8_t)query->size;
-    isotok__cache_put(query->place.set, &entry);
+    if (!tokens->failed)
+        isotok__line_put(query, tokens->slots + first, tokens->count - first);
+}
+
+ISOTOK_INLINE struct isotok__cache_slot *line_of(const struct isotok__cache_query *query)
+{
+    return (struct isotok__cache_slot *)(void *)query->place.set;
 }
 
 static void make_query(const struct isotok__cache *cache, const uint8_t *text, uint32_t size,
@@ -61,7 +58,7 @@ static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t 
 {
     struct isotok__tokens *tokens = &s->tokens;
     const struct isotok__trie_node *trie = s->model->blob.trie;
-    const struct isotok__cache_entry *entry;
+    const struct isotok__cache_slot *found;
     struct isotok__cache_query query;
     const uint32_t slot = size <= s->model->blob.max_piece_bytes
                               ? isotok__trie_walk(trie, 0, text, size)
@@ -75,14 +72,13 @@ static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t 
         return;
     }
     make_query(&s->cache, text, size, &query);
-    entry = isotok__cache_find(query.place.set, &query.key, size);
-    if (entry != NULL && entry->count != 0) {
-        memcpy(tokens->slots + tokens->count, entry->tokens, sizeof entry->tokens);
-        tokens->count += entry->count;
+    found = isotok__line_find(line_of(&query), &query.key, size);
+    if (found != NULL && found->count != 0) {
+        tokens->count += isotok__line_take(found, tokens->slots + tokens->count);
     } else {
         const uint32_t first = tokens->count;
         segment_part(s, text, size);
-        if (entry == NULL) remember(tokens, first, &query);
+        if (found == NULL) remember(tokens, first, &query);
     }
 }
 
@@ -118,17 +114,15 @@ static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
     uint32_t p = 0, hits = 0, i;
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
-        const struct isotok__cache_entry *entry =
-            isotok__cache_find(queries[i].place.set, &queries[i].key, size);
-        const bool answers = entry != NULL && entry->count != 0;
+        const struct isotok__cache_slot *slot =
+            isotok__line_find(line_of(&queries[i]), &queries[i].key, size);
+        const bool answers = slot != NULL && slot->count != 0;
         hits += answers;
         if (ISOTOK_LIKELY(answers)) {
-            /* all, whatever the count: there is room (see session.c) */
-            memcpy(slots, entry->tokens, sizeof entry->tokens);
-            slots += entry->count;
+            slots += isotok__line_take(slot, slots); /* there is room, see session.c */
         } else {
             tokens->count = (uint32_t)(slots - tokens->slots);
-            miss(s, text + p, &queries[i], entry != NULL);
+            miss(s, text + p, &queries[i], slot != NULL);
             slots = tokens->slots + tokens->count;
         }
         p += size;

@@ -33,7 +33,8 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
     memset(&s->cache, 0, sizeof s->cache);
     if (memory_size == 0 || !applies(s->model)) return ISOTOK_OK;
     if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
-    for (; sets * 4 * sizeof(struct isotok__cache_entry) <= memory_size; sets *= 2) bits++;
+    s->cache.lines = s->model->blob.algorithm != ISOTOK_UNIGRAM || s->model->pretokens;
+    for (; sets * (256u >> s->cache.lines) <= memory_size; sets *= 2) bits++;
     s->cache.entries = (struct isotok__cache_entry *)memory;
     if (s->model->blob.algorithm == ISOTOK_UNIGRAM && !s->model->pretokens)
         s->cache.least_bytes = LEAST_BYTES;

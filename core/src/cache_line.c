@@ -1,0 +1,43 @@
+/* L1: see cache_line.h. */
+#include "cache_line.h"
+
+const struct isotok__cache_slot *isotok__line_find_other(struct isotok__cache_slot *line,
+                                                         const struct isotok__cache_key *key,
+                                                         uint32_t size)
+{
+    struct isotok__cache_slot *slot = line + (line->size & ISOTOK__SLOT_WIDE ? 0 : 1);
+    const uint32_t kind = slot == line ? ISOTOK__SLOT_WIDE : 0;
+    if (slot->size != (size | kind) || memcmp(slot->key, key, sizeof slot->key) != 0) return NULL;
+    if (kind != 0) return line[1].key[0] == key->words[2] ? line : NULL;
+    { /* it comes first from now on, and is not the next to go */
+        const struct isotok__cache_slot found = line[1];
+        line[1] = line[0];
+        line[0] = found;
+    }
+    return line;
+}
+
+void isotok__line_put(const struct isotok__cache_query *query, const uint32_t *tokens,
+                      uint32_t count)
+{
+    struct isotok__cache_slot *line = (struct isotok__cache_slot *)(void *)query->place.set, *slot;
+    const uint16_t tag = query->place.tag;
+    const bool wide = query->size > ISOTOK__SLOT_KEY ||
+                      (count > ISOTOK__SLOT_TOKENS && count <= ISOTOK__CACHE_TOKENS);
+    uint32_t i;
+    if (line[0].missed != tag && line[1].missed != tag) {
+        line[1].missed = line[0].missed;
+        line[0].missed = tag;
+        return;
+    }
+    if (count > ISOTOK__CACHE_TOKENS) count = 0;
+    slot = line + (line->size == 0 || line->size & ISOTOK__SLOT_WIDE || wide ? 0 : 1);
+    if (slot == line && (wide || line->size != 0)) line[1].size = 0;
+    memcpy(slot->key, &query->key, sizeof slot->key);
+    slot->size = (uint8_t)(query->size | (wide ? ISOTOK__SLOT_WIDE : 0));
+    slot->count = (uint8_t)count;
+    for (i = 0; i < count && i < ISOTOK__SLOT_TOKENS; i++) slot->tokens[i] = tokens[i];
+    if (!wide) return;
+    line[1].key[0] = query->key.words[2];
+    memcpy((uint8_t *)line + ISOTOK__REST_TOKENS, tokens + i, (count - i) * sizeof *tokens);
+}
