@@ -30,7 +30,7 @@ typedef struct windows {
     uint8_t members[GROUPS][128]; /* classes, each once */
     uint32_t counts[GROUPS];
     uint8_t *groups;  /* [256] */
-    uint8_t *answers; /* [GROUPS ** 4] */
+    uint8_t *answers; /* [GROUPS ** 5] */
 } windows;
 
 static uint8_t group_of(uint32_t byte)
@@ -232,8 +232,7 @@ static void answer(const windows *w, const row_set *third, uint32_t window, bool
         seen |= is_empty(&third[1]) ? 0 : 2;
         seen |= is_empty(&third[2]) || !drops ? 0 : 4;
         if (seen == 1 || seen == 2 || seen == 4) {
-            w->answers[window << 3 | last] =
-                (uint8_t)(seen >> 1); /* NO_END, END, DROPPED */
+            w->answers[window | last << 9] = (uint8_t)(seen >> 1); /* NO_END, END, DROPPED */
         }
     }
 }
@@ -254,7 +253,7 @@ static void answer_all(const windows *w, bool drops)
     for (uint32_t window = 0; window < GROUPS * GROUPS * GROUPS; window++) {
         row_set to[3];
         row_set from = all;
-        uint32_t groups[3] = {window >> 6, window >> 3 & 7, window & 7};
+        uint32_t groups[3] = {window & 7, window >> 3 & 7, window >> 6};
         if (groups[0] == OTHER || groups[1] == OTHER || groups[2] == OTHER) {
             continue;
         }
@@ -263,6 +262,16 @@ static void answer_all(const windows *w, bool drops)
             from = joined(to);
         }
         answer(w, to, window, drops);
+    }
+}
+
+/* Two answers for five characters: of the first four, and of the last four. */
+static void pair_answers(const windows *w)
+{
+    const uint32_t fours = GROUPS * GROUPS * GROUPS * GROUPS;
+    for (uint32_t window = GROUPS * fours; window-- > 0;) {
+        uint32_t first = w->answers[window % fours] & 3u;
+        w->answers[window] = (uint8_t)(first | (w->answers[window / GROUPS] & 3u) << 2);
     }
 }
 
@@ -306,6 +315,7 @@ isotok_status isotok__plan_windows(isotok__work *work, const isotok__spec *spec,
             answer_all(&w, spec->pretok_header.size != 0 &&
                                (arrays.header[ISOTOK__PRETOK_WORDS + ISOTOK__PASS_KIND] &
                                 ISOTOK__PASS_DROPS) != 0);
+            pair_answers(&w);
             plan->windows = w.groups;
         }
     }

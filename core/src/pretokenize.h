@@ -82,9 +82,10 @@ enum {
 
 /* Windows: what is known of a position from the groups of two characters in front of it and
  * two behind.
- * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; answers [4096] by four groups,
- * oldest first. core/build/windows.c */
-#define ISOTOK__WINDOWS_SIZE (512u + 4096u)
+ * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; answers [32768] by five groups, three
+ * bits each, the first one lowest: for the third one, and in the next two bits for the fourth.
+ * core/build/windows.c */
+#define ISOTOK__WINDOWS_SIZE (512u + 32768u)
 enum {
     ISOTOK__WINDOW_NO_END,
     ISOTOK__WINDOW_END,     /* a segment ends here … */

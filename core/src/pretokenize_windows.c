@@ -46,7 +46,7 @@ static uint32_t group_before(const struct scan *s, uint32_t *at)
     return *at + length == end ? group : 0;
 }
 
-/* The window in front of the character at `at`, where a pre-token ends; 0 if it tells nothing: answers
+/* The group of the character in front of the one at `at`, where a pre-token ends; 0 if it tells nothing: answers
  * hold behind a character that is in some group. */
 static uint32_t window_before(const struct scan *s, uint32_t at)
 {
@@ -60,24 +60,22 @@ ISOTOK_INLINE uint32_t ask(const uint8_t *windows, const uint8_t *block, uint32_
                            uint32_t *out_known)
 {
     const uint8_t *answers = windows + 512;
-    size_t then = *window;
     uint32_t bits = 0, unknown, k;
+    size_t then = (size_t)*window << 6;
     UNROLL
-    for (k = 0; k < BLOCK; k++) {
-        then = (then << 3 | windows[block[k]]) & 4095u;
-        bits = bits >> 2 | (uint32_t)answers[then] << 30;
+    for (k = 0; k < BLOCK; k += 2) {
+        then = then >> 6 | ((size_t)windows[block[k]] | (size_t)windows[block[k + 1]] << 3) << 9;
+        bits = bits >> 4 | (uint32_t)answers[then] << 28;
     }
     unknown = bits & bits >> 1 & PAIRS;
     *out_known = BLOCK;
-    if (ISOTOK_UNLIKELY(unknown != 0)) {
-        const uint32_t known = isotok__trailing_zeros(unknown) >> 1;
-        for (then = *window, k = 0; k < known; k++)
-            then = (then << 3 | windows[block[k]]) & 4095u;
-        bits &= (unknown & (0 - unknown)) - 1;
-        *out_known = known;
+    if (ISOTOK_LIKELY(unknown == 0)) {
+        *window = (uint32_t)then >> 6;
+        return bits;
     }
-    *window = (uint32_t)then;
-    return bits;
+    *out_known = isotok__trailing_zeros(unknown) >> 1;
+    for (k = 0; k < *out_known; k++) *window = *window >> 3 | (uint32_t)windows[block[k]] << 6;
+    return bits & ((unknown & (0 - unknown)) - 1);
 }
 
 /* Adds the ends that the answers tell, for characters from `p` on; returns how many. */
@@ -97,15 +95,16 @@ static uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t wind
                              uint32_t capacity, uint32_t *out_stop)
 {
     const uint8_t *windows = s->pretokenizer->windows, *answers = windows + 512, *text = s->text;
+    /* where blocks do not fit any more, the caller had better make room */
+    const uint32_t room = capacity > 2 * BLOCK ? BLOCK + 1 : ISOTOK__PRETOK_ROOM;
     uint32_t p = begin, q, length, count = 0; /* q: of the character behind that at p */
-    window = window << 3 | group_at(s, p, &length);
+    window = window << 3 | group_at(s, p, &length) << 6;
     q = p + length;
-    while (length != 0 && q < s->size && capacity - count >= ISOTOK__PRETOK_ROOM) {
+    while (length != 0 && q < s->size && capacity - count >= room) {
         const uint32_t group = group_at(s, q, &length);
-        const uint32_t next = (window << 3 | group) & 4095u;
-        const uint32_t answer = p == begin ? 0 : answers[next];
+        const uint32_t answer = p == begin ? 0 : answers[window | group << 9] & 3u;
         if (answer == ISOTOK__WINDOW_UNKNOWN || length == 0) break;
-        window = next;
+        window = window >> 3 | group << 6;
         ends[count] = p | answer >> 1 << 31;
         count += answer != 0;
         p = q;
@@ -142,6 +141,7 @@ uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
             n = scan_windows(&s, run->at, window, ends + count, capacity - count, &stop);
             count += n;
             if (n != 0) restart(run, ends[count - 1] & ~ISOTOK__DROPPED);
+            if (n != 0 && capacity - count <= BLOCK) break;
             if (capacity - count < ISOTOK__PRETOK_ROOM) break;
         }
         /* it gives way soon, unless it is at a script of which windows know nothing */

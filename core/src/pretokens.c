@@ -10,6 +10,8 @@
 #include "unigram_exact.h"
 #include "wordpiece.h"
 
+#define ENDS 128u /* of pre-tokens that are found together */
+
 /* Segments a pre-token, or a part of one that is on its own, and names its tokens. */
 static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t *text,
                                          uint32_t size)
@@ -214,13 +216,13 @@ static uint32_t next_ends(struct isotok_session *s, uint32_t settled, uint32_t *
 
 void isotok__pretokens(struct isotok_session *s, uint32_t settled, bool cached)
 {
-    uint32_t ends[64], count;
+    uint32_t ends[ENDS], count;
     s->tokens.count = s->tokens.failed = 0;
     s->tokens.named = 1;
     s->tokens.slots = s->tokens_memory;
     s->bpe.dropout.place = s->place;
     s->ready = 0;
-    while ((count = next_ends(s, settled, ends, 64)) != 0)
+    while ((count = next_ends(s, settled, ends, ENDS)) != 0)
         s->ready = segment(s, s->ready, ends, count, cached);
     s->emitter.token = 0;
     s->emitter.position = 0;
