@@ -84,6 +84,7 @@ struct isotok__cache_query {
     struct isotok__cache_key key;
     struct isotok__cache_place place;
     uint32_t size;
+    uint32_t skip; /* bytes behind it that lie in no pre-token */
 };
 
 ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,

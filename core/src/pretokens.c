@@ -53,6 +53,7 @@ static void make_query(const struct isotok__cache *cache, const uint8_t *text, u
     out->key = isotok__cache_key(text, size);
     out->place = isotok__cache_place(cache, &out->key);
     out->size = size;
+    out->skip = 0;
 }
 
 /* A part of a pre-token: a piece, or by the cache. */
@@ -113,6 +114,9 @@ static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
 {
     struct isotok__tokens *tokens = &s->tokens;
     uint32_t *slots = tokens->slots + tokens->count;
+    /* who asks where tokens are, or may spell one in bytes, needs the dropped text between them */
+    const bool keeps = (s->options.flags & (ISOTOK_OFFSETS | ISOTOK_NORM_SPANS)) != 0 ||
+                       s->model->blob.byte_ids != NULL;
     uint32_t p = 0, hits = 0, i;
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
@@ -128,6 +132,10 @@ static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
             slots = tokens->slots + tokens->count;
         }
         p += size;
+        if (queries[i].skip != 0) {
+            if (keeps) *slots++ = ISOTOK_SKIP_SLOT << 8 | queries[i].skip;
+            p += queries[i].skip;
+        }
     }
     tokens->count = (uint32_t)(slots - tokens->slots);
     isotok__cache_count(&s->cache, count, hits, p);
@@ -156,20 +164,40 @@ void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
 
 /* ---- Pre-tokens -------------------------------------------------------------------- */
 
-/* Pre-tokens from the first of `ends` on that are short enough for the cache. */
+/* Pre-tokens from the first of `ends` on that are short enough for the cache, with what is dropped
+ * behind them; *out_used: how many ends that takes. */
 static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_t *text,
                                  uint32_t begin, const uint32_t *ends, uint32_t count,
-                                 struct isotok__cache_query *out)
+                                 struct isotok__cache_query *out, uint32_t *out_used)
 {
-    uint32_t i;
-    for (i = 0; i < count && i < ISOTOK__CACHE_BATCH; i++) {
+    uint32_t i, n = 0;
+    for (i = 0; i < count && n < ISOTOK__CACHE_BATCH; i++) {
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
-        if (size > ISOTOK__CACHE_KEY) break;
-        make_query(cache, text + begin, size, &out[i]);
-        ISOTOK_PREFETCH(out[i].place.set);
+        if (ISOTOK_UNLIKELY(size > ISOTOK__CACHE_KEY)) {
+            const uint32_t skip = size & ~ISOTOK__DROPPED;
+            if (size < ISOTOK__DROPPED || skip > 255 || n == 0 || out[n - 1].skip != 0) break;
+            out[n - 1].skip = skip;
+            begin += skip;
+            continue;
+        }
+        make_query(cache, text + begin, size, &out[n]);
+        ISOTOK_PREFETCH(out[n].place.set);
         begin = ends[i];
+        n++;
     }
-    return i;
+    *out_used = i;
+    return n;
+}
+
+/* A pre-token that is not looked up, or dropped text. */
+static void segment_one(struct isotok_session *s, const uint8_t *text, uint32_t size, bool dropped,
+                        bool cached)
+{
+    if (dropped | (s->options.flags & ISOTOK_PRETOKENS))
+        isotok__push_long(&s->tokens, dropped ? ISOTOK_SKIP_SLOT : 0, size);
+    else
+        segment_pretoken(s, text, size, cached);
+    if (cached) isotok__cache_passed(&s->cache, size);
 }
 
 /* Segments the pre-tokens from `begin` on that end at ends[0..count); returns the last end. */
@@ -178,23 +206,18 @@ static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t
 {
     const uint8_t *text = s->window.text;
     struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
-    uint32_t i = 0;
+    uint32_t i = 0, used;
     while (i < count) {
         if (ISOTOK_LIKELY(cached && s->cache.bypass == 0)) {
             const uint32_t n =
-                pretoken_queries(&s->cache, text, begin, ends + i, count - i, queries);
+                pretoken_queries(&s->cache, text, begin, ends + i, count - i, queries, &used);
             begin += look_up(s, text + begin, queries, n);
-            i += n;
+            i += used;
             if (n == ISOTOK__CACHE_BATCH) continue;
         }
         if (i < count) {
-            const uint32_t end = ends[i] & ~ISOTOK__DROPPED, size = end - begin;
-            const uint32_t dropped = ends[i] & ISOTOK__DROPPED;
-            if (dropped | (s->options.flags & ISOTOK_PRETOKENS))
-                isotok__push_long(&s->tokens, dropped ? ISOTOK_SKIP_SLOT : 0, size);
-            else
-                segment_pretoken(s, text + begin, size, cached);
-            if (cached) isotok__cache_passed(&s->cache, size);
+            const uint32_t end = ends[i] & ~ISOTOK__DROPPED;
+            segment_one(s, text + begin, end - begin, ends[i] != end, cached);
             begin = end;
             i++;
         }
