@@ -175,8 +175,8 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
         if (ISOTOK_UNLIKELY(size > ISOTOK__CACHE_KEY)) {
             const uint32_t skip = size & ~ISOTOK__DROPPED;
-            if (size < ISOTOK__DROPPED || skip > 255 || n == 0 || out[n - 1].skip != 0) break;
-            out[n - 1].skip = skip;
+            if (size < ISOTOK__DROPPED || n == 0 || out[n - 1].skip + skip > 255) break;
+            out[n - 1].skip += skip;
             begin += skip;
             continue;
         }
