@@ -171,7 +171,7 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
                                  struct isotok__cache_query *out, uint32_t *out_used)
 {
     uint32_t i, n = 0;
-    for (i = 0; i < count && n < ISOTOK__CACHE_BATCH; i++) {
+    for (i = 0; i < count; i++) {
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
         if (ISOTOK_UNLIKELY(size > ISOTOK__CACHE_KEY)) {
             const uint32_t skip = size & ~ISOTOK__DROPPED;
@@ -180,6 +180,7 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
             begin += skip;
             continue;
         }
+        if (n == ISOTOK__CACHE_BATCH) break;
         make_query(cache, text + begin, size, &out[n]);
         ISOTOK_PREFETCH(out[n].place.set);
         begin = ends[i];
