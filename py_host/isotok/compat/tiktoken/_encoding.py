@@ -10,8 +10,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict, cast
 
+from isotok import _layout_gen as abi
 from isotok._load import load
 from isotok.compat.tiktoken._ranks import merge
+from isotok.compat.tiktoken._unstable import Encoded, Unstable
 from isotok.compile import compile_model
 from isotok.compile._tiktoken import read_ranks, tiktoken_fields
 from isotok.errors import TokenizerError
@@ -26,10 +28,6 @@ class _Made(TypedDict):
     pat_str: str
     mergeable_ranks: dict[bytes, int]
     special_tokens: dict[str, int]
-
-
-Special = Literal["all"] | AbstractSet[str]
-Disallowed = Literal["all"] | Collection[str]
 
 
 class Encoding:
@@ -56,7 +54,7 @@ class Encoding:
         mergeable_ranks: dict[bytes, int],
         special_tokens: dict[str, int],
         explicit_n_vocab: int | None = None,
-    ) -> None:
+    ):  # tiktoken's signature
         self.name = name
         self._pat_str = pat_str
         self._mergeable_ranks = mergeable_ranks
@@ -102,8 +100,8 @@ class Encoding:
         self,
         text: str,
         *,
-        allowed_special: Special = set(),  # noqa: B006 -- tiktoken's signature
-        disallowed_special: Disallowed = "all",
+        allowed_special: Literal["all"] | AbstractSet[str] = set(),
+        disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[int]:
         """Encode text with special tokens.
 
@@ -122,18 +120,20 @@ class Encoding:
         self,
         text: str,
         *,
-        allowed_special: Special = set(),  # noqa: B006 -- tiktoken's signature
-        disallowed_special: Disallowed = "all",
+        allowed_special: Literal["all"] | AbstractSet[str] = set(),
+        disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> npt.NDArray[np.uint32]:
-        """Encode to an array of uint32, as `encode` does."""
+        """Encode to an array of uint32, as `encode` does; lone surrogates are an error."""
         allowed = self._allowed(text, allowed_special, disallowed_special)
+        if not _need_text(text).isascii():
+            text.encode()
         if not allowed:
-            return self._tokenizer.encode_to_numpy(_need_text(text))
+            return self._tokenizer.encode_to_numpy(text)
         if allowed >= self.special_tokens_set:
-            return self._tokenizer.encode_to_numpy(_need_text(text), special="all")
+            return self._tokenizer.encode_to_numpy(text, special="all")
         import numpy
 
-        return numpy.array(self._encode(_need_text(text), allowed), dtype=numpy.uint32)
+        return numpy.array(self._encode(text, allowed), dtype=numpy.uint32)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encode texts as `encode_ordinary` does."""
@@ -144,8 +144,8 @@ class Encoding:
         text: list[str],
         *,
         num_threads: int = 8,
-        allowed_special: Special = set(),  # noqa: B006 -- tiktoken's signature
-        disallowed_special: Disallowed = "all",
+        allowed_special: Literal["all"] | AbstractSet[str] = set(),
+        disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[list[int]]:
         """Encode texts as `encode` does."""
         allowed: AbstractSet[str] = set()
@@ -158,6 +158,27 @@ class Encoding:
             text, threads=num_threads, special=special, output="list"
         )
 
+    def encode_with_unstable(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | AbstractSet[str] = set(),
+        disallowed_special: Literal["all"] | Collection[str] = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """Encode text that may go on.
+
+        Returns
+        -------
+        list of int
+            Tokens that stay, whatever follows.
+        list of list of int
+            What can come behind them, where the rest of the text begins; tiktoken gives it in no
+            order, here it is sorted.
+        """
+        allowed = self._allowed(text, allowed_special, disallowed_special)
+        text.encode()  # lone surrogates are an error here
+        return self._unstable.completions(self._with_last(text, allowed))
+
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Token of a text or bytes, special or not; KeyError if there is none."""
         raw = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
@@ -169,7 +190,10 @@ class Encoding:
         return found
 
     def _allowed(
-        self, text: str, allowed_special: Special, disallowed_special: Disallowed
+        self,
+        text: str,
+        allowed_special: Literal["all"] | AbstractSet[str],
+        disallowed_special: Literal["all"] | Collection[str],
     ) -> AbstractSet[str]:
         """Special tokens to look for; ValueError if the text holds one that must not be."""
         everything = self.special_tokens_set
@@ -194,6 +218,26 @@ class Encoding:
                 ids += self._tokenizer.encode(part)
         return ids
 
+    def _with_last(self, text: str, allowed: AbstractSet[str]) -> Encoded:
+        """Encode text, and count the tokens of what the pattern found last."""
+        *before, rest = _any_of(frozenset(allowed)).split(text) if allowed else [text]
+        tokens = self._encode("".join(before), allowed)
+        backend = self._tokenizer._backend  # pyright: ignore[reportPrivateUsage]
+        _, pieces, _ = backend.encode_spans(rest, abi.PRETOKENS, abi.UNIT_BYTE)
+        ids, spans, _ = backend.encode_spans(rest, 0, abi.UNIT_BYTE)
+        begin = pieces[-1][0] if pieces else 0
+        return Encoded(tokens + ids, sum(span[0] >= begin for span in spans))
+
+    @cached_property
+    def _unstable(self) -> Unstable:
+        ranks = self._mergeable_ranks
+        return Unstable(
+            ranks,
+            self.token_byte_values(),
+            {rank: raw for raw, rank in ranks.items()},
+            lambda texts: self._tokenizer.encode_batch(texts, output="list"),
+        )
+
     # -- decode -------------------------------------------------------------------
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
@@ -205,7 +249,7 @@ class Encoding:
             return self._tokenizer.decode_bytes(tokens)
         except TokenizerError as error:
             wrong = next((t for t in tokens if not 0 <= t <= self.max_token_value), None)
-            raise KeyError(f"Invalid token for decoding: {wrong}") from error
+            raise _no_token(wrong) from error
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Text of tokens; `errors` as in `bytes.decode`."""
@@ -248,7 +292,7 @@ class Encoding:
         except TokenizerError:
             found = b""
         if not found:
-            raise KeyError(f"Invalid token for decoding: {token}")
+            raise _no_token(token)
         return found
 
     # -- what else there is ---------------------------------------------------------
@@ -285,6 +329,21 @@ class Encoding:
         raw = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         return merge(self._mergeable_ranks, raw)
 
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        """Encode text that the package regex cuts."""
+        import regex
+
+        pieces: list[str] = regex.findall(self._pat_str, text)
+        return [token for piece in pieces for token in self._encode_single_piece(piece)]
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        """Encode bytes; those from the first that are no UTF-8 on are one piece."""
+        try:
+            return self.encode_ordinary(text.decode())
+        except UnicodeDecodeError as error:
+            good, rest = text[: error.start].decode(), text[error.start :]
+        return self._unstable.broken(self._with_last(good, frozenset()), rest)
+
     def __getstate__(self) -> object:
         """Name of a registered encoding, else what it was made from."""
         from isotok.compat.tiktoken import registry
@@ -298,20 +357,26 @@ class Encoding:
             "special_tokens": self._special_tokens,
         }
 
-    def __setstate__(self, state: object) -> None:
+    def __setstate__(self, value: object) -> None:
         """Make it again, or find the registered one."""
-        if isinstance(state, str):
+        if isinstance(value, str):
             from isotok.compat.tiktoken import registry
 
-            self.__dict__ = registry.get_encoding(state).__dict__
+            self.__dict__ = registry.get_encoding(value).__dict__
         else:
-            self.__init__(**cast("_Made", state))
+            self.__init__(**cast("_Made", value))
 
 
 def _need_text(text: str) -> str:
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected str, not {type(text).__name__}")
     return text
+
+
+def _no_token(token: int | None) -> KeyError | OverflowError:
+    if token is not None and not 0 <= token < 1 << 32:
+        return OverflowError(f"token {token} is no unsigned number of 32 bits")
+    return KeyError(f"Invalid token for decoding: {token}")
 
 
 @lru_cache(maxsize=128)
