@@ -261,6 +261,7 @@ ISOTOK_INLINE void set_derived(struct isotok_model *model)
         (model->features & ISOTOK_FEATURE(WHOLE_TEXT)) != 0 || model->pretokens != 0;
     model->pair_shift = 32u - 6u - isotok__trailing_zeros(words);
     if (!ISOTOK_SENTENCEPIECE_ONLY) set_special(model);
+    for (i = 0; i < b->template_ops_count; i++) model->trim |= b->template_ops[i].flags >> 17;
     if (b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES)
         model->decoder_pieces = b->decoder[0].flags | ISOTOK__DECODE_PIECES;
     model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;

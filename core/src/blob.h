@@ -35,6 +35,8 @@ enum {
 };
 enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 };
 #define ISOTOK_TEMPLATE_PAIR 0x10000u /* flag: an operation of the template for pairs */
+#define ISOTOK__TRIM 1u               /* spans without spaces, of the sequence's flags >> 17 … */
+#define ISOTOK__TRIM_PREFIX 2u        /* … but one in front of the text, which was put there */
 /* Values of special_trie: id + 1, and flags. */
 #define ISOTOK__ADDED_ID 0x1FFFFFFu
 #define ISOTOK__ADDED_PLAIN (1u << 25)       /* not special: found in any text */
@@ -112,6 +114,7 @@ struct isotok_model {
     uint32_t parity;
     uint32_t has_denormalizer;
     uint32_t decoder_flags;
+    uint32_t trim;             /* ISOTOK__TRIM… */
     uint32_t special_flags;    /* ISOTOK__ADDED_… of any special token */
     uint64_t special_first[4]; /* bytes that begin one */
     uint32_t byte_level;       /* bpe over bytes, decoded as they are */

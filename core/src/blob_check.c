@@ -149,7 +149,7 @@ static bool check_template(const struct isotok__blob *b)
         const bool pair = (operation->flags & ISOTOK_TEMPLATE_PAIR) != 0;
         sequences += !token && !pair;
         if (operation->kind - 1 >= (pair ? 3u : 2u) || operation->section != 0 ||
-            (operation->flags >> 17) != 0 || (token && operation->argument >= b->vocab_size))
+            (operation->flags >> 19) != 0 || (token && operation->argument >= b->vocab_size))
             return false;
     }
     return b->template_ops_count == 0 || sequences == 1;

@@ -55,6 +55,15 @@ static uint64_t canonical_size(const isotok_model *model, const uint8_t *text, u
     return result;
 }
 
+void isotok__trim(const struct isotok_session *s, uint64_t *begin, uint64_t *end, uint32_t lead,
+                  uint32_t trail, bool prefix)
+{
+    const bool first = *begin == 0 || s->emitter.emitted == s->emitter.operation;
+    if (!(prefix && first && (s->model->trim & ISOTOK__TRIM_PREFIX)))
+        *begin = *begin + lead < *end ? *begin + lead : *end;
+    if (trail <= *end) *end = *end - trail > *begin ? *end - trail : *begin;
+}
+
 static void span_of(const struct isotok_session *s, uint32_t position, uint32_t size,
                     struct span *span)
 {
@@ -71,6 +80,12 @@ static void span_of(const struct isotok_session *s, uint32_t position, uint32_t 
         if (ISOTOK__HAS(s->model->byte_level)) /* of a character that is divided: all of it */
             while (end < w->size && (w->text[end] & 0xC0) == 0x80) end++;
         span->end = end < w->size ? w->map_base + w->map[end] : s->normalizer.consumed;
+    }
+    if (ISOTOK__HAS(s->model->trim)) {
+        const uint8_t *text = w->text + position;
+        uint32_t lead = 0, trail = 0, i;
+        for (i = 0; i < size; lead += trail == ++i) trail = text[i] == 0x20 ? trail + 1 : 0;
+        isotok__trim(s, &span->begin, &span->end, lead, trail, lead == 1);
     }
     if (s->options.flags & ISOTOK_NORM_SPANS) {
         span->norm_begin = s->emitter.norm_position;

@@ -194,22 +194,34 @@ void isotok__special_passed(struct isotok_session *s, const isotok_input *input,
         s->special_word = ends_word(s, input->text, input->consumed);
 }
 
+/* Units of offsets in text[0..size). */
+static uint32_t count_units(uint32_t unit, const uint8_t *text, size_t size)
+{
+    uint32_t units = 0;
+    while (size > 0) units += isotok__byte_units(unit, text[--size]);
+    return units;
+}
+
 isotok_status isotok__special_emit(struct isotok_session *s, isotok_input *input,
                                    isotok_output *output)
 {
     const uint8_t *text = input->text + input->consumed;
     const size_t before = input->consumed;
     struct isotok__normalizer *n = &s->normalizer;
-    uint64_t units = 0;
-    size_t i;
+    const size_t size = s->special_size;
+    const size_t lead = space_end(text, 0, size, true), trail = space_begin(text, 0, size);
+    const uint64_t consumed = n->consumed + count_units(n->unit, text, size);
+    uint64_t begin = n->consumed, end = consumed;
     isotok_status status;
-    for (i = 0; i < s->special_size; i++) units += isotok__byte_units(n->unit, text[i]);
-    status = isotok__emit_special(s, output, s->special_id, n->consumed, n->consumed + units);
+    if (ISOTOK__HAS(s->model->trim))
+        isotok__trim(s, &begin, &end, count_units(n->unit, text, lead),
+                 count_units(n->unit, text + trail, size - trail),
+                 lead == isotok__lead_size(text[0]));
+    status = isotok__emit_special(s, output, s->special_id, begin, end);
     if (status != ISOTOK_OK) return status;
-    input->consumed += s->special_size;
-    units += n->consumed;
+    input->consumed += size;
     isotok__text_begin(s, false);
-    n->consumed = s->window.map_base = units;
+    n->consumed = s->window.map_base = consumed;
     isotok__special_begin(s);
     isotok__special_passed(s, input, before);
     return ISOTOK_OK;

@@ -17,7 +17,7 @@ tokenizers = pytest.importorskip("tokenizers", reason="the reference library is 
 
 Json = dict[str, Any]
 TEXTS = 12
-TRIM = 0.0
+TRIM = 0.5
 
 
 def _load(source: str, backend: str, member: str) -> isotok.Tokenizer | None:
@@ -94,6 +94,60 @@ def test_templates(name: str, backend: str) -> None:
             hf.same_limits(tok, ref, text, rng)
             hf.same_streams(tok, ref, text, rng)
     assert compared > 15
+
+
+def _trimming(rng: random.Random, contents: list[str]) -> str:
+    """A model as RoBERTa's, with tokens that take white space along."""
+    tokens: list[Json] = []
+    strips = 0.0 if set(contents) & set(toy_hf.SPACED) else 0.5  # else they are in each other's way
+    for content in contents:
+        flags = {flag: rng.random() < strips for flag in ("lstrip", "rstrip")}
+        flags |= {flag: rng.random() < 0.4 for flag in ("special", "single_word")}
+        tokens.append({"id": 0, "content": content, "normalized": False} | flags)
+    model = toy_hf.bytes_bpe()
+    byte: Json = model["pre_tokenizer"]
+    byte["add_prefix_space"] = rng.random() < 0.5
+    removed = {
+        "type": "Split",
+        "pattern": {"String": rng.choice(("a", "\n", " "))},
+        "invert": False,
+    }
+    if not byte["add_prefix_space"] and rng.random() < 0.7:
+        steps = [removed | {"behavior": "Removed"}, byte]
+        model["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+    if rng.random() < 0.3:
+        model["normalizer"] = {"type": rng.choice(("NFC", "NFD", "Lowercase"))}
+    prefix = rng.random() < 0.5
+    trim = byte_level(trim_offsets=True, add_prefix_space=prefix)
+    template = _template(rng, len(model["model"]["vocab"]))
+    roberta = _ends(rng, 3) | {"trim_offsets": True, "add_prefix_space": prefix}
+    roberta["type"] = "RobertaProcessing"
+    steps = rng.choice(([trim], [trim, template], [template, trim], [roberta]))
+    processor = {"type": "Sequence", "processors": steps}
+    return toy_hf.dump(model, added_tokens=tokens, post_processor=processor)
+
+
+def test_trimmed_offsets(backend: str) -> None:
+    """A space in front of the text, text that is removed, tokens with white space."""
+    rng = random.Random("trimmed")
+    compared = 0
+    for _ in range(60):
+        contents = rng.sample(rng.choice((toy_hf.SPACED, ["<a>", "<b>", "ab", "é"])), 3)
+        source = _trimming(rng, contents)
+        try:
+            tok = isotok.load(compile_model(source.encode()), backend=backend)  # type: ignore[arg-type]
+        except TokenizerError as error:
+            assert "added_tokens" in str(error) or "that removes text" in str(error), source
+            continue
+        compared += 1
+        ref = tokenizers.Tokenizer.from_str(source)
+        texts = [toy_hf.text(rng, contents) for _ in range(40)]
+        for add in (True, False):
+            hf.same_encodings(tok, ref, texts, add=add)
+        plain = '"add_prefix_space": true' not in source  # else a character may be cut off
+        for text in texts[:10] if plain and '"normalizer": null' in source else ():
+            hf.same_in_units(tok, ref, text)
+    assert compared > 25
 
 
 # ---- Decoders -------------------------------------------------------------------------

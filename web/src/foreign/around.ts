@@ -1,7 +1,8 @@
 /** The template (`post_processor`) as operations of the blob. */
 
 import * as abi from "../layout_gen.js";
-import { flat, type Json, maybe, member, need } from "./checked.js";
+import { flat, get, type Json, maybe, member, need } from "./checked.js";
+import type { Document } from "./document.js";
 import { broken, shorten, unsupported } from "./errors.js";
 import type { Field } from "./fields.js";
 
@@ -9,6 +10,8 @@ const TOKEN = 1;
 const SEQUENCE = 2;
 const SEQUENCE_PAIR = 3;
 const PAIR = 0x10000;
+const TRIM = 0x20000;
+const TRIM_PREFIX = 0x40000;
 const MOST_TYPES = 0xffff;
 
 /** One step of a template: a token, or a sequence (0 or 1). */
@@ -22,16 +25,27 @@ interface Step {
 interface Template {
   readonly single: readonly Step[];
   readonly pair: readonly Step[];
+  /** Flags: spans are without white space. */
+  readonly trim?: number;
+  /** There are tokens in front of the text already. */
+  readonly trimsLast?: boolean;
 }
+
+/** Normalizers behind which a U+0020 is one of the text. */
+const SPACES_STAY = ["NFC", "NFD", "Lowercase", "Sequence"];
+/** What tokenizers takes for a space at the ends of a token, too. */
+const SPACE_LETTER = "Ġ";
+const REMOVING = ["BertPreTokenizer", "CharDelimiterSplit", "Whitespace", "WhitespaceSplit"];
 
 const A = { typeId: 0, sequence: 0 } as const;
 const PLAIN: Template = { single: [A], pair: [A, { typeId: 1, sequence: 1 }] };
 
 /** The operations of a post_processor; what is not supported is refused by name. */
-export function templateFields(postProcessor: Json | undefined): Field[] {
-  const { single, pair } = readTemplate(postProcessor);
+export function templateFields(document: Document, byteLevel: boolean): Field[] {
+  const { single, pair, trim = 0, trimsLast = false } = readTemplate(document.postProcessor);
+  if (trim !== 0) checkTrimming(document, byteLevel, trimsLast);
   const operations = [
-    ...single.map((step) => operation(step, 0)),
+    ...single.map((step) => operation(step, step.token === undefined ? trim : 0)),
     ...pair.map((step) => operation(step, PAIR)),
   ];
   return [[abi.FIELD_TEMPLATE, Uint32Array.from(operations.flat())]];
@@ -42,12 +56,39 @@ function operation({ typeId, token, sequence }: Step, flag: number): number[] {
   return [sequence ? SEQUENCE_PAIR : SEQUENCE, flag | typeId, 0];
 }
 
+/** Refuses `trim_offsets` where the white space of a token is not that of the text. */
+function checkTrimming(document: Document, byteLevel: boolean, last: boolean): void {
+  const { normalizer, preTokenizer, addedTokens } = document;
+  const steps = flat(normalizer, "normalizer", "normalizers");
+  if (!byteLevel || steps.some(({ kind }) => !SPACES_STAY.includes(kind))) {
+    const what = "trim_offsets of another model than ByteLevel without changes of white space";
+    throw unsupported("post_processor", what);
+  }
+  const cuts = flat(preTokenizer, "pre_tokenizer", "pretokenizers");
+  const removes = ({ kind, part }: (typeof cuts)[number]) =>
+    get(part, "behavior") === "Removed" || REMOVING.includes(kind);
+  if (last && cuts.some(removes)) {
+    const what = "trim_offsets behind a template and a pre_tokenizer that removes text";
+    throw unsupported("post_processor", what);
+  }
+  for (const { content } of addedTokens) {
+    if (content.startsWith(SPACE_LETTER) || content.endsWith(SPACE_LETTER)) {
+      throw unsupported("post_processor", `trim_offsets with ${shorten(content)}`);
+    }
+  }
+}
+
 function readTemplate(postProcessor: Json | undefined): Template {
   let found = PLAIN;
+  let trimsLast = false;
+  const trims: boolean[] = []; // of the steps that trim: add_prefix_space
   for (const { path, kind, part } of flat(postProcessor, "post_processor", "processors")) {
     if (kind === "ByteLevel" || kind === "RobertaProcessing") {
-      maybe(part, "trim_offsets", "boolean", path); // tokens count here, not offsets
-      maybe(part, "add_prefix_space", "boolean", path);
+      const prefix = maybe(part, "add_prefix_space", "boolean", path) ?? true;
+      if (maybe(part, "trim_offsets", "boolean", path) ?? true) {
+        trims.push(prefix);
+        trimsLast = found !== PLAIN;
+      }
     }
     if (kind === "ByteLevel") continue;
     const read = Object.hasOwn(TEMPLATES, kind) ? TEMPLATES[kind] : undefined;
@@ -55,7 +96,9 @@ function readTemplate(postProcessor: Json | undefined): Template {
     if (found !== PLAIN) throw unsupported(path, "more than one template");
     found = read(part, path);
   }
-  return found;
+  if (trims.length > 1) throw unsupported("post_processor", "trim_offsets twice");
+  if (trims[0] === undefined) return found;
+  return { ...found, trim: TRIM | (trims[0] ? TRIM_PREFIX : 0), trimsLast };
 }
 
 function templateProcessing(part: Json, path: string): Template {

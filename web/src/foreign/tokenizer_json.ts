@@ -30,7 +30,7 @@ export function tokenizerJsonFields(data: Uint8Array): Field[] {
     ...fields,
     ...pipeline.fields,
     ...addedFields(added, pipeline.fields.length > 0, known),
-    ...templateFields(document.postProcessor),
+    ...templateFields(document, pipeline.byteLevel),
     ...decoderFields(document.decoder, pipeline.byteLevel, unkSpecial),
   ];
 }

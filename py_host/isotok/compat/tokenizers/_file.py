@@ -11,8 +11,10 @@ from typing import Any, Final, cast
 from isotok.compat.tokenizers._added import AddedToken
 from isotok.compat.tokenizers._limits import Padding, Truncation
 from isotok.compile.tokenizer_json import Document, read_document
+from isotok.compile.tokenizer_json.around import read_template
 from isotok.compile.tokenizer_json.document import AddedToken as FileToken
 from isotok.compile.tokenizer_json.document import resolve_added
+from isotok.compile.tokenizer_json.models import model_fields
 from isotok.compile.tokenizer_json.parts import entries
 
 _ORDER: Final = (
@@ -39,6 +41,11 @@ class File:
     def __init__(self, data: bytes) -> None:
         self.data: Final = data
         self.document: Final[Document] = read_document(data)
+
+    def fields(self) -> bytes:
+        """Return the source of a model without the post_processor: that is applied to encodings."""
+        read_template(self.document.post_processor)  # refused here, if it is
+        return model_fields(replace(self.document, post_processor=None))
 
     @cached_property
     def texts(self) -> dict[int, str]:

@@ -118,9 +118,8 @@ class Tokenizer:
         self._settings()
 
     def _open(self, file: File) -> None:
-        opened = load(file.data)
+        self._opened = load(file.fields())
         self._file = file
-        self._opened = opened
         self._find_specials()
 
     def _settings(self) -> None:

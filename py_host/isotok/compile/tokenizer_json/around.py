@@ -10,13 +10,23 @@ from typing import Any, Final, cast
 from isotok import _layout_gen as abi
 from isotok.compile.tokenizer_json.added import Field
 from isotok.compile.tokenizer_json.checked import Json, flat, maybe, member, need, optional
+from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 
 _TOKEN, _SEQUENCE, _SEQUENCE_PAIR = 1, 2, 3
 _PAIR: Final = 0x10000
+_TRIM: Final = 0x20000
+_TRIM_PREFIX: Final = 0x40000
 _MOST_TYPES: Final = 0xFFFF
 _NEVER: Final = b"\xff"
 """A prefix that no piece has."""
+_SPACES_STAY: Final = frozenset(("NFC", "NFD", "Lowercase", "Sequence"))
+"""Normalizers behind which a U+0020 is one of the text."""
+_REMOVING: Final = frozenset(
+    ("BertPreTokenizer", "CharDelimiterSplit", "Whitespace", "WhitespaceSplit")
+)
+_SPACE_LETTER: Final = "Ġ"
+"""What tokenizers takes for a space at the ends of a token, too."""
 
 Find = Callable[[str], int | None]
 
@@ -41,6 +51,8 @@ class Template:
     pair: tuple[Step, ...]
     trim_offsets: bool = False
     add_prefix_space: bool = False
+    trims_last: bool = False
+    """There are tokens in front of the text already."""
 
 
 PLAIN: Final = Template((Step(0, sequence=0),), (Step(0, sequence=0), Step(1, sequence=1)))
@@ -49,40 +61,65 @@ PLAIN: Final = Template((Step(0, sequence=0),), (Step(0, sequence=0), Step(1, se
 def read_template(post_processor: Json | None) -> Template:
     """Return what a post_processor does; refuse by name what is not supported."""
     found = PLAIN
-    trims: tuple[bool, bool] | None = None
+    last = False
+    trims: list[bool] = []  # of the steps that trim: add_prefix_space
     for path, step in flat(post_processor, "post_processor", "processors"):
         kind = step["type"]
+        if kind in ("ByteLevel", "RobertaProcessing"):
+            prefix = optional(step, "add_prefix_space", bool, True, path)
+            if optional(step, "trim_offsets", bool, True, path):
+                trims.append(prefix)
+                last = found is not PLAIN
         if kind == "ByteLevel":
-            trims = _trims(step, path, False)
             continue
         if kind not in _TEMPLATES:
             raise unsupported(path, f"the post_processor {kind}")
         if found is not PLAIN:
             raise unsupported(path, "more than one template")
         found = _TEMPLATES[kind](step, path)
-        if kind == "RobertaProcessing":
-            trims = _trims(step, path, True)
-    trim, prefix = trims or (False, False)
-    return Template(found.single, found.pair, trim, prefix)
+    if len(trims) > 1:
+        raise unsupported("post_processor", "trim_offsets twice")
+    return Template(found.single, found.pair, bool(trims), any(trims), last)
 
 
-def _trims(step: Json, path: str, default: bool) -> tuple[bool, bool]:
-    return (
-        optional(step, "trim_offsets", bool, True, path),
-        optional(step, "add_prefix_space", bool, True, path),
-    )
+def check_trimming(template: Template, document: Document, *, byte_level: bool) -> None:
+    """Refuse `trim_offsets` where the white space of a token is not that of the text."""
+    if not template.trim_offsets:
+        return
+    steps = flat(document.normalizer, "normalizer", "normalizers")
+    if not byte_level or any(step["type"] not in _SPACES_STAY for _, step in steps):
+        raise unsupported(
+            "post_processor",
+            "trim_offsets of another model than ByteLevel without changes of white space",
+        )
+    if template.trims_last and any(map(_removes, _cuts(document))):
+        what = "trim_offsets behind a template and a pre_tokenizer that removes text"
+        raise unsupported("post_processor", what)
+    for token in document.added_tokens:
+        if _SPACE_LETTER in (token.content[:1], token.content[-1:]):
+            raise unsupported("post_processor", f"trim_offsets with {shorten(token.content)}")
+
+
+def _cuts(document: Document) -> list[Json]:
+    return [step for _, step in flat(document.pre_tokenizer, "pre_tokenizer", "pretokenizers")]
+
+
+def _removes(step: Json) -> bool:
+    return step.get("behavior") == "Removed" or step["type"] in _REMOVING
 
 
 def template_fields(template: Template) -> list[Field]:
     """Return the operations of a template."""
     numbers = array("I")
+    trim = _TRIM | (_TRIM_PREFIX if template.add_prefix_space else 0)
     for flag, steps in ((0, template.single), (_PAIR, template.pair)):
         for step in steps:
             if step.token is not None:
                 numbers.extend((_TOKEN, flag | step.type_id, step.token))
             else:
                 kind = _SEQUENCE_PAIR if step.sequence else _SEQUENCE
-                numbers.extend((kind, flag | step.type_id, 0))
+                more = trim if template.trim_offsets and not flag else 0
+                numbers.extend((kind, flag | more | step.type_id, 0))
     return [(abi.FIELD_TEMPLATE, numbers)]
 
 

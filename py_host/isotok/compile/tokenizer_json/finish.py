@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from isotok.compile._fields import append_fields
 from isotok.compile.tokenizer_json.added import added_fields
-from isotok.compile.tokenizer_json.around import decoder_fields, read_template, template_fields
+from isotok.compile.tokenizer_json.around import (
+    check_trimming,
+    decoder_fields,
+    read_template,
+    template_fields,
+)
 from isotok.compile.tokenizer_json.document import AddedToken, Document
 
 
@@ -32,12 +37,14 @@ def finish(
     unk_token : str, optional
         What unknown text becomes.
     """
+    template = read_template(document.post_processor)
+    check_trimming(template, document, byte_level=byte_level)
     unk_special = any(token.special and token.content == unk_token for token in added)
     return append_fields(
         model,
         [
             *added_fields(added, document.normalizer),
-            *template_fields(read_template(document.post_processor)),
+            *template_fields(template),
             *decoder_fields(document.decoder, byte_level=byte_level, unk_special=unk_special),
         ],
     )
