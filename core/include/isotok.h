@@ -445,7 +445,8 @@ isotok_status isotok_decode_begin(isotok_session *session, uint32_t flags, isoto
  * ends here. Bytes that may become a character stay inside until it is complete; of a model
  * from a tokenizer.json all of a run of byte pieces does.
  * OK, NEED_OUTPUT (drain, call again with the same arguments), NEED_SCRATCH, or
- * E_ID_RANGE (error.index = position in ids). */
+ * E_ID_RANGE (error.index = position in ids); models from a tokenizer.json leave out ids that
+ * are not in the vocabulary. */
 ISOTOK_API(isotok_decode_step)
 isotok_status isotok_decode_step(isotok_session *session, const uint32_t *ids, size_t count,
                                  size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,

@@ -162,7 +162,6 @@ static void take_plain(const isotok_session *s, struct isotok__decoder *d, const
 {
     const uint32_t flags = ISOTOK__HAS(s->model->decoder_pieces);
     const uint32_t prefix = s->model->blob.decoder_prefix_count;
-    if (size == 0) return; /* an id that is no token */
     d->piece = text;
     d->piece_size = size;
     d->piece_verbatim = !(flags & ISOTOK__DECODE_SPACES);
@@ -292,7 +291,7 @@ static bool next_id(const isotok_session *s, const void *source, size_t index, s
         const struct piece_source piece = {token->text, token->size};
         return next_piece(s, &piece, 0, token);
     }
-    return true;
+    return token->size != 0 || s->model->parity != ISOTOK_PARITY_HF;
 }
 
 /* Marks the bytes of a word that are 0xE2, with which U+2581 begins; those behind the first may
@@ -374,9 +373,13 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
             if (!last && settle_bytes(d, false)) continue;
             return ISOTOK_OK;
         }
-        if (!next(s, source, *consumed, &token))
-            return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID, (uint32_t)*consumed,
-                                0, s->model->blob.vocab_size);
+        if (!next(s, source, *consumed, &token)) {
+            if (s->model->parity != ISOTOK_PARITY_HF)
+                return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID,
+                                    (uint32_t)*consumed, 0, s->model->blob.vocab_size);
+            ++*consumed; /* tokenizers leaves out what is no token */
+            continue;
+        }
         if ((ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS) &&
             s->window.size == s->window.capacity)
             return isotok__need_scratch(s, error);

@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
+from isotok import _layout_gen as abi
 from isotok._arguments import Special, decode_flags_of, flags_of, threads_of
 from isotok._crew import share
 from isotok._results import Batch, need_numpy, numbers_of
@@ -183,7 +184,8 @@ class Batched:
         Raises
         ------
         TokenIdError
-            An id is not in the vocabulary; ``error.index`` is its position in its text. The
+            An id is not in the vocabulary (of a tokenizer.json: no number of 32
+            bits; other ids decode to nothing); ``error.index`` is its position in its text. The
             message names the text too.
 
         Examples
@@ -203,7 +205,12 @@ class Batched:
                 for text in part
             ]
         except TokenIdError as error:
-            raise _name_id(every, self._backend.info()[1], error) from None
+            raise _name_id(every, self._decodable(), error) from None
+
+    def _decodable(self) -> int:
+        """Number that no id reaches which decodes."""
+        parity, vocab_size = self._backend.info()[:2]
+        return 1 << 32 if parity == abi.PARITY_HF else vocab_size  # there others are left out
 
 
 def _texts_of(texts: Iterable[str | bytes]) -> Texts:
@@ -223,11 +230,11 @@ def _numbers_of(ids: Batch | Iterable[Ids]) -> Numbers:
     return tuple(flat[begin:end] for begin, end in pairwise(ids.offsets.tolist()))
 
 
-def _name_id(every: Numbers, vocab_size: int, error: TokenIdError) -> TokenIdError:
+def _name_id(every: Numbers, limit: int, error: TokenIdError) -> TokenIdError:
     """Make the exception again, with the number of the text."""
     for number, ids in enumerate(every):
         for position, each in enumerate(ids):
-            if not 0 <= index(each) < vocab_size:
+            if not 0 <= index(each) < limit:
                 named = make_error(Status.E_ID_RANGE, "", error.what, "", position, 0, 0, "ids")
                 named.args = (str(named).replace("(ids[", f"(ids[{number}][", 1),)
                 return cast("TokenIdError", named)

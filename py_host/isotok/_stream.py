@@ -194,7 +194,8 @@ class Decoder(_Stream[DecoderStream]):
         Raises
         ------
         TokenIdError
-            An id is not in the vocabulary; ``error.index`` is its position in all ids since
+            An id is not in the vocabulary (of a tokenizer.json: no number of 32
+            bits; other ids decode to nothing); ``error.index`` is its position in all ids since
             the text began. The text is over, and the next id begins another one.
         ClosedError
             The decoder or its tokenizer is closed.

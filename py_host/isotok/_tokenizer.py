@@ -381,7 +381,8 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         Raises
         ------
         TokenIdError
-            An id is not in the vocabulary; ``error.index`` is its position.
+            An id is not in the vocabulary (of a tokenizer.json: no number of 32
+            bits; other ids decode to nothing); ``error.index`` is its position.
 
         Examples
         --------

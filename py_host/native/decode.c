@@ -79,7 +79,7 @@ static bool id_of(PyObject *self, PyObject *number, Py_ssize_t index, uint32_t *
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
         PyErr_Clear();
     }
-    if (value >= 0 && value < (long long)ISOTOK_NO_TOKEN) {
+    if (value >= 0 && value <= (long long)UINT32_MAX) {
         *out = (uint32_t)value;
         return true;
     }

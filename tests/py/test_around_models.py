@@ -238,7 +238,9 @@ def _ids(rng: random.Random, size: int) -> list[int]:
     first = size - 4 - 256 + 1  # <unk> is there already
     for _ in range(rng.randrange(7)):
         kind = rng.randrange(4)
-        if kind == 0:
+        if rng.random() < 0.15:  # no token's
+            ids.append(rng.choice((size, size + 300, 0xFFFFFFFF)))
+        elif kind == 0:
             ids += [first + byte for byte in rng.choice(("é", "中", "🙂", "\ufffd", " ")).encode()]
         elif kind == 1:
             ids += [first + rng.choice((0x20, 0x41, 0x80, 0xC3, 0xE4, 0xF0, 0xFF))]
@@ -266,18 +268,27 @@ def test_decoders(kind: int, backend: str) -> None:
     assert compared > 2
 
 
-def test_byte_level(backend: str) -> None:
-    rng = random.Random("byte level decoder")
+@pytest.mark.parametrize("name", ["bytes", "bytes, sparse", "word piece, sparse"])
+def test_ids_that_are_no_tokens(name: str, backend: str) -> None:
+    """They are left out, as if they were not there."""
+    rng = random.Random(f"{name} decoder")
+    tokens = ADDED[-2:] if "sparse" in name else ADDED  # others would get ids that are taken
     flags: Json = dict.fromkeys(toy_hf.FLAGS, False)
-    added = [flags | {"id": 0, "content": text, "special": yes} for text, yes in ADDED]
-    source = toy_hf.dump(toy_hf.MODELS["bytes"], added_tokens=added)
+    added = [flags | {"id": 0, "content": text, "special": yes} for text, yes in tokens]
+    source = toy_hf.dump(toy_hf.MODELS[name], added_tokens=added)
     tok = _load(source, backend, "decoder")
     assert tok is not None
     ref = tokenizers.Tokenizer.from_str(source)
     for _ in range(800):
-        hf.same_texts(
-            tok, ref, [rng.randrange(tok.vocab_size) for _ in range(rng.randrange(9))], rng
-        )
+        ids = [rng.randrange(tok.vocab_size + 9) for _ in range(rng.randrange(9))]
+        hf.same_texts(tok, ref, ids, rng)
+    batch = [[1, tok.vocab_size, 2], [0xFFFFFFFF]]
+    assert tok.decode_batch(batch) == ref.decode_batch(batch)
+    for wrong in (-1, 1 << 32):
+        with pytest.raises(isotok.TokenIdError, match=r"ids\[1\]\[2\]"):
+            tok.decode_batch([[tok.vocab_size], [0, 1, wrong]])
+        with pytest.raises(OverflowError):
+            ref.decode([wrong])
 
 
 ADDED = [("<s>", True), ("x y", False), ("中", False), ("ab", True), ("a", True)]

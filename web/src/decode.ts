@@ -188,7 +188,8 @@ export class Decoder {
    *
    * @returns The text that is certain; often "" within a character made of byte pieces.
    * @throws TokenizerError `E_ID_RANGE`: `index` is the position in all ids of the text. The
-   * text is over, and the next id begins another one.
+   * text is over, and the next id begins another one. Of a tokenizer.json, ids that are not in
+   * the vocabulary decode to nothing.
    */
   push(ids: IdChunk): string {
     return this.#step(typeof ids === "object" ? checkIds(ids) : [Number(ids)], false);

@@ -401,9 +401,6 @@ class Tokenizer:
         return [self._decode(ids, skip) for ids in every]
 
     def _decode(self, ids: list[int], skip: bool) -> str:
-        known = self._file.everything
-        if not all(map(known.__contains__, ids)):
-            ids = [number for number in ids if number in known]
         return self._opened.decode(ids, skip_special_tokens=skip)
 
     # -- in other threads ---------------------------------------------------------------
