@@ -255,6 +255,21 @@ static isotok_status make_ids_trie(isotok__work *work, const isotok__spec *spec,
     return status;
 }
 
+/* The nodes by which added tokens are found, if they came with the source. */
+static isotok_status take_added_trie(isotok__work *work, const isotok__spec *spec,
+                                     isotok__plan *plan)
+{
+    isotok__trie *trie = &plan->special_trie;
+    trie->slots = (uint32_t)(spec->added_trie.size / 2);
+    trie->nodes = ISOTOK__KEEP(work, isotok__node, trie->slots);
+    if (trie->nodes == NULL) {
+        return work->error.status;
+    }
+    memcpy(trie->nodes, spec->added_trie.data, 4 * spec->added_trie.size);
+    plan->features |= ISOTOK__FEATURE_BIT(SPECIAL_TOKENS);
+    return ISOTOK_OK;
+}
+
 isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     classify(spec, plan);
@@ -263,7 +278,9 @@ isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, is
     if (status == ISOTOK_OK) {
         status = make_other_ids(work, spec, plan);
     }
-    if (status == ISOTOK_OK) {
+    if (status == ISOTOK_OK && spec->added_trie.size != 0) {
+        status = take_added_trie(work, spec, plan);
+    } else if (status == ISOTOK_OK) {
         status = make_ids_trie(work, spec, is_added, plan, &plan->special_trie,
                                ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
     }

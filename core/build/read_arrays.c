@@ -65,6 +65,7 @@ static isotok__span *bytes_field(isotok__arrays *arrays, isotok__spec *spec, uin
     case ISOTOK_FIELD_PRETOK_TABLES: return &spec->pretok_tables;
     case ISOTOK_FIELD_PRETOK_CLASSES: return &spec->pretok_classes;
     case ISOTOK_FIELD_ADDED_TOKENS: return &spec->added;
+    case ISOTOK_FIELD_ADDED_TRIE: return &spec->added_trie;
     case ISOTOK_FIELD_WORD_RANGES: return &spec->word_ranges;
     case ISOTOK_FIELD_TEMPLATE: return &spec->template_ops;
     case ISOTOK_FIELD_DECODER_PREFIX: return &spec->decoder_prefix;
@@ -187,6 +188,7 @@ static uint32_t element_size(uint32_t field)
     case ISOTOK_FIELD_PRETOK_HEADER:
     case ISOTOK_FIELD_UNICODE_HEADER:
     case ISOTOK_FIELD_ADDED_TOKENS:
+    case ISOTOK_FIELD_ADDED_TRIE:
     case ISOTOK_FIELD_WORD_RANGES:
     case ISOTOK_FIELD_TEMPLATE:
     case ISOTOK_FIELD_DECODER:

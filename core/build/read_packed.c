@@ -297,8 +297,18 @@ static isotok_status take_added(const buffer *b, isotok__spec *spec)
     const uint32_t fields[3] = {ISOTOK__FIELD_ADDED_TOKENS, ISOTOK__FIELD_WORD_RANGES,
                                 ISOTOK__FIELD_DECODER_PREFIX};
     isotok__span *const spans[3] = {&spec->added, &spec->word_ranges, &spec->decoder_prefix};
+    isotok__fb_vector trie;
     isotok_status status = take_template(b, spec);
-    return status == ISOTOK_OK ? take_sections(b, fields, spans) : status;
+    if (status == ISOTOK_OK) {
+        status = take_sections(b, fields, spans);
+    }
+    if (status == ISOTOK_OK) {
+        status = read_vector(b, ISOTOK__FIELD_SPECIAL_TRIE, &trie);
+    }
+    if (status == ISOTOK_OK && spec->added.size != 0) { /* not in all packed models */
+        spec->added_trie = (isotok__span){trie.data, 2 * (size_t)trie.count};
+    }
+    return status;
 }
 
 /* What models of pre-tokens have: the last of the exact scores is found again. */

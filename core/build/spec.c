@@ -243,6 +243,24 @@ static isotok_status check_added(isotok__work *work, const isotok__spec *spec)
                                    ISOTOK_FIELD_ADDED_TOKENS, 0);
 }
 
+/* Nodes that came with the source: no byte leads outside, and values are added tokens. */
+static isotok_status check_added_trie(isotok__work *work, const isotok__spec *spec)
+{
+    const uint64_t slots = spec->added_trie.size / 2;
+    bool ok = spec->added_trie.size % 512 == 0 && slots <= 1u << 24 && spec->added.size != 0;
+    for (size_t i = 0; ok && i < slots; i++) {
+        const uint32_t link = isotok__number(spec->added_trie, 2 * i);
+        const uint32_t value = isotok__number(spec->added_trie, 2 * i + 1);
+        uint32_t flags = 0;
+        ok = (link >> 8) < slots && (i != 0 || (link & 0xFF) != 0) &&
+             (value == 0 || (isotok__is_added(spec, (value & 0x1FFFFFF) - 1, &flags) &&
+                             value >> 25 == flags >> 25));
+    }
+    return ok || slots == 0 ? ISOTOK_OK
+                            : isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD,
+                                                 ISOTOK_FIELD_ADDED_TRIE, 0);
+}
+
 static isotok_status fail_field(isotok__work *work, uint32_t field)
 {
     return isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD, field, 0);
@@ -352,7 +370,7 @@ static isotok_status check_pretokenizer(isotok__work *work, const isotok__spec *
 
 isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
 {
-    if (check_added(work, spec) != ISOTOK_OK ||
+    if (check_added(work, spec) != ISOTOK_OK || check_added_trie(work, spec) != ISOTOK_OK ||
         (spec->pretok_header.size != 0 && check_pretokenizer(work, spec) != ISOTOK_OK)) {
         return work->error.status;
     }

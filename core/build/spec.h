@@ -51,6 +51,7 @@ typedef struct isotok__spec {
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;
     isotok__span added;          /* uint32 pairs; size: of numbers */
+    isotok__span added_trie;     /* uint32 pairs: nodes that find them; size 0: of their texts */
     isotok__span word_ranges;    /* uint32 */
     isotok__span template_ops;   /* uint32 triples: kind, flags, argument */
     bool has_decoder;            /* of a tokenizer.json: */

@@ -102,6 +102,9 @@ static isotok_status packed_sections(isotok__work *work, const isotok__spec *spe
         sizes[id] = (uint16_t)isotok__piece(spec, id).size;
     }
     vector(s, ISOTOK__FIELD_PIECE_SIZES, sizes, spec->vocab_size);
+    if (spec->added_trie.size != 0) {
+        vector(s, ISOTOK__FIELD_SPECIAL_TRIE, plan->special_trie.nodes, plan->special_trie.slots);
+    }
     if (plan->splits != NULL) { /* in canonical text */
         uint32_t *splits = ISOTOK__TEMP(work, uint32_t, plan->split_count);
         if (splits == NULL) {

@@ -79,8 +79,7 @@ static void find_longest(const isotok_model *model, const uint8_t *text, size_t 
                          struct match *m)
 {
     const struct isotok__trie_node *trie = model->blob.special_trie;
-    const uint32_t most = model->blob.max_piece_bytes;
-    const uint32_t limit = size < most ? (uint32_t)size : most;
+    const size_t limit = isotok__min(size, 4 * (size_t)model->blob.max_piece_bytes);
     uint32_t slot = 0, i;
     m->value = 0;
     m->size = 1;

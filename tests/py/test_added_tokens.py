@@ -64,6 +64,97 @@ def test_random_sets(name: str, backend: str) -> None:
     assert compared > 0
 
 
+# ---- In normalized text ---------------------------------------------------------------
+
+NORMALIZERS: dict[str, dict[str, Any]] = {
+    "Lowercase": {"type": "Lowercase"},
+    "BertNormalizer": toy_hf.BERT,
+    "StripAccents": {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}],
+    },
+    "NFKD, Lowercase": {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}],
+    },
+    "Replace": toy_hf.replace(" ", "▁"),
+}
+LETTERS = "abcéXkK<>[]_12i"
+BESIDE = "abcéÀxX12Kk\u212a\u0301\u0323İıiſ中 \x00\t▁<>[]_\ud7a3ﬁ\u302e"
+
+
+def _normalized_tokens(rng: random.Random) -> list[dict[str, Any]]:
+    """Of which some are looked for in normalized text."""
+    found: list[dict[str, Any]] = []
+    sizes = (rng.randrange(1, 5) for _ in range(rng.randrange(1, 5)))
+    for content in {"".join(rng.choices(LETTERS, k=size)): None for size in sizes}:
+        flags = {flag: rng.random() < 0.1 for flag in toy_hf.FLAGS[1:4]}
+        flags |= {"special": rng.random() < 0.3, "normalized": rng.random() < 0.7}
+        found.append({"id": 0, "content": content} | flags)
+    return found
+
+
+def _spelled(rng: random.Random, contents: list[str]) -> str:
+    """Contents in other cases, with accents and with what is deleted between their letters."""
+    parts = [*contents, *BESIDE]
+    chosen = rng.choices(parts, k=rng.randrange(8))
+    text = "".join(part if rng.random() < 0.6 else part.swapcase() for part in chosen)
+    if rng.random() < 0.3:
+        text = "".join(char + rng.choice(("", "", "\u0301", "\x00")) for char in text)
+    return text
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+@pytest.mark.parametrize("model", ["bytes", "word piece"])
+def test_normalized_tokens(name: str, model: str, backend: str) -> None:
+    rng = random.Random(f"{name} {model} normalized")
+    compared = 0
+    for _ in range(3 if name == "BertNormalizer" else 12):
+        tokens = _normalized_tokens(rng)
+        members = {"normalizer": NORMALIZERS[name], "added_tokens": tokens}
+        source = toy_hf.dump(toy_hf.MODELS[model], **members)
+        tok = _load(source, backend)
+        if tok is None:
+            continue
+        compared += any(token["normalized"] for token in tokens)
+        ref = tokenizers.Tokenizer.from_str(source)
+        contents = [token["content"] for token in tokens]
+        for _ in range(40):
+            _same(tok, ref, _spelled(rng, contents), rng)
+    assert compared > 0
+
+
+def test_the_same_blob_from_the_packed_form() -> None:
+    """Nodes that came with the source are in both."""
+    tokens = [{"id": 0, "content": "hallo"} | dict.fromkeys(toy_hf.FLAGS, False)]
+    tokens[0]["normalized"] = True
+    members = {"normalizer": NORMALIZERS["Lowercase"], "added_tokens": tokens}
+    source = toy_hf.dump(toy_hf.MODELS["word piece"], **members).encode()
+    blob, packed = compile_model(source), compile_model(source, "packed")
+    assert compile_model(packed) == blob == compile_model(blob)
+    assert compile_model(blob, "packed") == packed
+    assert compile_model(source, backend="wasm") == blob
+    assert isotok.load(packed).encode("HaLLo") == isotok.load(blob, verify="full").encode("hallo")
+
+
+@pytest.mark.parametrize(
+    ("content", "normalizer", "why"),
+    [
+        ("hi", "Lowercase", "a part of what the normalizer makes of one character"),
+        ("f", "NFKD, Lowercase", "a part of what the normalizer makes of one character"),
+        ("\u0301", "BertNormalizer", "of which nothing is left"),
+        ("a\u302e", "Lowercase", "with combining characters"),
+    ],
+)
+def test_normalized_tokens_that_are_refused(content: str, normalizer: str, why: str) -> None:
+    tokens = [{"id": 0, "content": content} | dict.fromkeys(toy_hf.FLAGS, False)]
+    tokens[0]["normalized"] = True
+    members = {"normalizer": NORMALIZERS[normalizer], "added_tokens": tokens}
+    source = toy_hf.dump(toy_hf.MODELS["word piece"], **members)
+    with pytest.raises(TokenizerError, match=why):
+        compile_model(source.encode())
+
+
 @pytest.mark.parametrize("flags", [("lstrip",), ("rstrip",), ("lstrip", "rstrip")])
 def test_much_white_space(flags: tuple[str, ...], backend: str) -> None:
     """More than any part of a text holds, in front of a token and behind it."""

@@ -220,13 +220,5 @@ def test_case(case: Case, backend: str) -> None:
 
 
 def test_coverage() -> None:
-    """What is left out exists, and is not much."""
-    assert {case["id"] for case in CASES} >= {*reasons.FOREIGN_CASES} or not CASES
-    assert len(reasons.FOREIGN_CASES) < 3
-
-
-def test_what_is_left_out_is_refused_by_name() -> None:
-    for case in CASES:
-        if case["id"] == "ADD-04":
-            with pytest.raises(TokenizerError, match="added_tokens: 'yesterday2' with"):
-                _blob(case["model"], "")
+    """Nothing is left out."""
+    assert not reasons.FOREIGN_CASES

@@ -258,6 +258,20 @@ def test_changes_after_opening() -> None:
         pair[1](text)
 
 
+def test_tokens_in_normalized_text() -> None:
+    """What `add_tokens` makes of a str."""
+    pair = copy.deepcopy(_toy())
+    for one in pair:
+        one.add_tokens(["[X]a", "Été"])
+    for text in ("a [x]A", "[X\u0301]a b [x] a", "ete ÉTÉ éte\u0301 été."):
+        found = _same(pair, lambda one: one(text, return_offsets_mapping=True))  # noqa: B023
+        ids = found["input_ids"]
+        _same(pair, lambda one: one.decode(ids))  # noqa: B023
+        _same(pair, lambda one: one.convert_ids_to_tokens(ids))  # noqa: B023
+        assert pair[1](text).tokens() == pair[0](text).tokens()
+    _same(pair, lambda one: one.get_added_vocab())
+
+
 X = tokenizers.AddedToken("<x>", normalized=False)
 WHITE_SPACE = tokenizers.pre_tokenizers.WhitespaceSplit()
 

@@ -116,7 +116,7 @@ REFUSED: list[tuple[Change, str]] = [
     (_set("decoder", to={"type": "CTC"}), "decoder: the decoder CTC"),
     (_set("decoder", to=GEMMA | {"pattern": {"String": "x"}}), "decoder: Replace of anything but"),
     (_set("post_processor", to={"type": "Other"}), "post_processor: the post_processor Other"),
-    (_tokens({"normalized": True}, normalizer="Lowercase"), "'<x>' with \"normalized\": true"),
+    (_tokens({"normalized": True}, normalizer="NFC"), "'<x>' with \"normalized\": true"),
     (_tokens({"normalized": True}, {"content": "x>"}), "they can overlap, and only one is"),
     (_tokens({"normalized": True, "rstrip": True}, {"lstrip": True}), "the same white space"),
     (_tokens({"rstrip": True}, {"content": " y"}), "that one takes along begins the other"),

@@ -206,6 +206,7 @@ export const FIELD_WORD_RANGES = 31;
 export const FIELD_TEMPLATE = 32;
 export const FIELD_DECODER = 33;
 export const FIELD_DECODER_PREFIX = 34;
+export const FIELD_ADDED_TRIE = 35;
 
 // enum of ISOTOK_ADDED_PLAIN
 export const ADDED_PLAIN = 33554432;

@@ -11,11 +11,13 @@ from typing import Any, Final, cast
 from isotok.compat.tokenizers._added import AddedToken
 from isotok.compat.tokenizers._limits import Padding, Truncation
 from isotok.compile.tokenizer_json import Document, read_document
+from isotok.compile.tokenizer_json.added import spelled_by
 from isotok.compile.tokenizer_json.around import read_template
 from isotok.compile.tokenizer_json.document import AddedToken as FileToken
 from isotok.compile.tokenizer_json.document import resolve_added
 from isotok.compile.tokenizer_json.models import model_fields
 from isotok.compile.tokenizer_json.parts import entries
+from isotok.compile.tokenizer_json.spellings import Images
 
 _ORDER: Final = (
     "version",
@@ -83,10 +85,20 @@ class File:
         """Added tokens that take white space along."""
         return {k: one for k, one in self.added_by_id.items() if one.lstrip or one.rstrip}
 
+    @cached_property
+    def images(self) -> Images | None:
+        """What the normalizer makes of characters, if that is the text of some added token."""
+        return spelled_by(self.document.added_tokens, self.document.normalizer)
+
+    def decoded(self, token: FileToken) -> str:
+        """Text that an added token decodes to."""
+        images = self.images if token.normalized else None
+        return token.content if images is None else images.of(token.content)
+
     def token(self, number: int) -> str | None:
         """Text of an id."""
         found = self.added_by_id.get(number)
-        return self.texts.get(number) if found is None else found.content
+        return self.texts.get(number) if found is None else self.decoded(found)
 
     def number(self, token: str) -> int | None:
         """Id of a text."""
@@ -96,7 +108,7 @@ class File:
     @cached_property
     def everything(self) -> dict[int, str]:
         """Texts by id, added tokens' included."""
-        return self.texts | {k: token.content for k, token in self.added_by_id.items()}
+        return self.texts | {k: self.decoded(token) for k, token in self.added_by_id.items()}
 
     def write(self, truncation: Truncation | None, padding: Padding | None, *, pretty: bool) -> str:
         """Return the file with other settings."""

@@ -143,7 +143,10 @@ class Source:
             if token is not None:
                 begin, end = self.offsets[i]
                 written = self.text[begin:end]
-                if written.strip(_WHITE_SPACE) == token.content.strip(_WHITE_SPACE):
+                images = self.engine.file.images if token.normalized else None
+                written = written if images is None else images.of(written)
+                content = self.engine.file.decoded(token)
+                if written.strip(_WHITE_SPACE) == content.strip(_WHITE_SPACE):
                     found[i] = written
 
     def _as_written(self, found: list[str]) -> None:

@@ -24,7 +24,9 @@ from isotok.compile.normalizers.steps import (
     Step,
     Strip,
 )
+from isotok.compile.pretok.code_points import CodePoints
 from isotok.compile.pretok.huggingface import PreTokenizer
+from isotok.compile.pretok.nodes import Chars, Concat
 from isotok.compile.pretok.stages import Stage
 
 _MAP, _FORM, _CHARSMAP, _RUN, _LITERAL, _STRIP, _PREFIX, _SPLIT = range(1, 9)
@@ -105,7 +107,16 @@ def make_normalizer(
     if not steps:
         return None
     _check(steps)
-    return _pack(steps, escapes=_escapes(steps), stages=pre.stages[used:])
+    stages = pre.stages[used:]
+    # of use to models of characters only, and where what cuts knows that no space is left
+    escapes = not pre.byte_level and (bool(pre.space) or cuts_spaces(stages)) and _escapes(steps)
+    return _pack(steps, escapes=escapes, stages=stages)
+
+
+def cuts_spaces(stages: Sequence[Stage]) -> bool:
+    """Whether nothing is cut but at U+0020."""
+    space = Chars(CodePoints.of(0x20))
+    return all(stage.node in (space, Concat((space,))) for stage in stages)
 
 
 def _merge(steps: Sequence[Step]) -> list[Step]:

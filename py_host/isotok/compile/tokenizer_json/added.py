@@ -2,13 +2,15 @@
 
 tokenizers searches twice: for the tokens that are not `normalized` in the text, then for the
 others in what the normalizer made of the rest. One search in the text finds the same where the
-normalizer leaves the texts of these alone, and none of one kind can overlap one of the other.
+normalizer leaves the texts of these alone, or works on single characters (`spellings`), and none of
+one kind can overlap one of the other.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from isotok import _layout_gen as abi
@@ -16,11 +18,60 @@ from isotok.compile.normalizers.reader import read_normalizer
 from isotok.compile.normalizers.steps import SELF, Map, Step
 from isotok.compile.pretok.properties import need
 from isotok.compile.tokenizer_json.checked import Json
-from isotok.compile.tokenizer_json.document import AddedToken
+from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
 from isotok.compile.tokenizer_json.errors import shorten, unsupported
+from isotok.compile.tokenizer_json.nodes import make_nodes
+from isotok.compile.tokenizer_json.spellings import (
+    Images,
+    Spellings,
+    images_of,
+    too_many,
+    why_not,
+)
 
 Field = tuple[int, "array[int] | array[float] | bytes"]
 _MOST_PAIRS: Final = 1_000_000
+
+
+def numbered(
+    document: Document, find: Callable[[str], int | None], vocab_size: int
+) -> tuple[AddedToken, ...]:
+    """Return added tokens with their ids and the texts that they decode to.
+
+    Parameters
+    ----------
+    document : Document
+    find, vocab_size
+        As for `resolve_added`.
+
+    Raises
+    ------
+    TokenizerError
+        A token is in the vocabulary, or another's text, and not what it decodes to.
+    """
+    found = resolve_added(document.added_tokens, find, vocab_size)
+    images = spelled_by(found, document.normalizer)
+    if images is None:
+        return found
+    ids = {token.content: token.id for token in found}
+    made: list[AddedToken] = []
+    for token in found:
+        content = images.of(token.content) if token.normalized else token.content
+        if content != token.content:
+            known = ids.get(content, find(content))
+            if token.id < vocab_size or known is not None:
+                what = f"{shorten(token.content)}, which decodes to {shorten(content)}"
+                raise unsupported("added_tokens", f"{what}, and one of them is in the vocabulary")
+            ids[content] = token.id
+        made.append(replace(token, content=content))
+    return tuple(made)
+
+
+def spelled_by(tokens: Iterable[AddedToken], normalizer: Json | None) -> Images | None:
+    """Return what a normalizer makes of characters, if tokens are to be found by spellings."""
+    late = [token for token in tokens if token.normalized]
+    steps = read_normalizer(normalizer) if late else []
+    return None if all(_is_inert(token, steps) for token in late) else images_of(normalizer)
 
 
 def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[Field]:
@@ -29,7 +80,7 @@ def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[
     Parameters
     ----------
     tokens : iterable of AddedToken
-        With the ids that tokenizers gives them (`resolve_added`).
+        As `numbered` returns them.
     normalizer : mapping or None
         The member of the file; the pre-tokenizer comes behind both searches.
 
@@ -41,21 +92,57 @@ def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[
     every = sorted(tokens, key=lambda token: token.id)
     late = [token for token in every if token.normalized]
     steps = read_normalizer(normalizer) if late else []
-    for token in late:
-        if not _is_inert(token, steps):
-            what = f'{shorten(token.content)} with "normalized": true behind a normalizer'
-            raise unsupported("added_tokens", what)
-    for token, other, why in _conflicts(every):
+    images: Images | None = None
+    if not all(_is_inert(token, steps) for token in late):
+        images = images_of(normalizer)
+        for token in late:
+            _check_spelled(token, images)
+    for token, other, why in _conflicts([_seen(token, images) for token in every]):
         both = f"{shorten(token.content)} and {shorten(other.content)}"
         raise unsupported("added_tokens", f"{both}: {why}")
     numbers = array("I")
     for token in every:
         numbers.extend((token.id, _flags(token)))
     fields: list[Field] = [(abi.FIELD_ADDED_TOKENS, numbers)] if numbers else []
+    if images is not None:
+        fields.append((abi.FIELD_ADDED_TRIE, _spellings(every, images)))
     if any(token.single_word for token in every):
         words = array("I", need("tokenizers fixed", "word").toggles)
         fields.append((abi.FIELD_WORD_RANGES, words))
     return fields
+
+
+def _check_spelled(token: AddedToken, images: Images | None) -> None:
+    """Refuse what is not in the normalized text just where its spellings are in the raw text."""
+    what = f'{shorten(token.content)} with "normalized": true behind a normalizer'
+    if images is None:
+        raise unsupported("added_tokens", what)
+    if why := why_not(token.content, images):
+        raise unsupported("added_tokens", f"{what}, {why}")
+    strips = token.lstrip or token.rstrip
+    if (strips and not images.keep("space")) or (token.single_word and not images.keep("word")):
+        raise unsupported("added_tokens", f"{what} that changes what can stand beside it")
+
+
+def _seen(token: AddedToken, images: Images | None) -> AddedToken:
+    """Return a token with its text as it is normalized, for comparing it with others."""
+    if images is None or token.normalized:
+        return token
+    content = images.of(token.content)
+    if any(char in images.deleted for char in token.content) or not content:
+        raise unsupported("added_tokens", f"{shorten(token.content)}, of which characters vanish")
+    return replace(token, content=content)
+
+
+def _spellings(tokens: Sequence[AddedToken], images: Images) -> array[int]:
+    early: dict[str, int] = {}
+    late: dict[str, int] = {}
+    for token in tokens:
+        where = late if token.normalized else early
+        where[token.content] = token.id + 1 | _flags(token)
+    if too_many([*late], images):
+        raise unsupported("added_tokens", "so many spellings of tokens that are normalized")
+    return make_nodes(Spellings(early, late, images))
 
 
 def _flags(token: AddedToken) -> int:

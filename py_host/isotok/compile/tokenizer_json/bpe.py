@@ -15,14 +15,14 @@ from isotok.compile._fields import (
     pretokenizer_fields,
     scalar,
 )
+from isotok.compile.normalizers.program import cuts_spaces
 from isotok.compile.pretok.arrays import make_arrays
 from isotok.compile.pretok.chain import make_chain
-from isotok.compile.pretok.code_points import CodePoints
 from isotok.compile.pretok.huggingface import WHOLE
-from isotok.compile.pretok.nodes import Chars, Concat
+from isotok.compile.tokenizer_json.added import numbered
 from isotok.compile.tokenizer_json.bytes_of_letters import bytes_of, is_spelled
 from isotok.compile.tokenizer_json.checked import maybe, optional
-from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
+from isotok.compile.tokenizer_json.document import AddedToken, Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.finish import finish
 from isotok.compile.tokenizer_json.merges import Splits, read_splits
@@ -77,7 +77,7 @@ def bpe_fields(document: Document) -> bytes:
     vocabulary = read_vocabulary(document)
     if not vocabulary:
         raise unsupported("model.vocab", "a vocabulary without entries")
-    added = resolve_added(document.added_tokens, vocabulary.get, len(vocabulary))
+    added = numbered(document, vocabulary.get, len(vocabulary))
     size = 1 + max((*vocabulary.values(), *(token.id for token in added)))
     byte_level = pipeline.byte_level
     read = _byte_level if byte_level else _characters
@@ -213,16 +213,10 @@ def _character_fields(
     yield abi.FIELD_UNK_SURFACE, (options.unk_token or "").encode()
     yield abi.FIELD_MERGE_COUNTS, splits.counts
     yield abi.FIELD_MERGE_SPLITS, splits.splits
-    if not (pipeline.escapes and _cuts_spaces(pipeline)):
+    if not (pipeline.escapes and cuts_spaces(pipeline.stages)):
         if pipeline.stages and not options.byte_fallback:  # one unknown token per pre-token
             raise unsupported("pre_tokenizer", "one in front of a BPE of characters with fuse_unk")
         yield from pretokenizer_fields(pipeline.arrays())
-
-
-def _cuts_spaces(pipeline: Pipeline) -> bool:
-    """Whether it only cuts at U+0020, which is not there any more."""
-    space = Chars(CodePoints.of(0x20))
-    return all(stage.node in (space, Concat((space,))) for stage in pipeline.stages)
 
 
 def _unknowns(options: Options, vocabulary: Mapping[str, int]) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from isotok.compile.normalizers import make_normalizer
 from isotok.compile.pretok.arrays import make_arrays
@@ -45,6 +45,4 @@ def read_pipeline(document: Document) -> Pipeline:
     program = make_normalizer(document.normalizer, cuts)
     if program is None:
         return Pipeline([], cuts.stages, cuts.byte_level, False)
-    # that no space is left is of use to models of characters only
-    program = replace(program, escapes=program.escapes and not cuts.byte_level)
     return Pipeline(program.fields(), program.stages, cuts.byte_level, program.escapes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from isotok.compile._fields import append_fields
 from isotok.compile._models import unigram_fields
+from isotok.compile.tokenizer_json.added import numbered
 from isotok.compile.tokenizer_json.checked import maybe, optional, well_formed
-from isotok.compile.tokenizer_json.document import Document, resolve_added
+from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.finish import finish
 from isotok.compile.tokenizer_json.floats import read_float
@@ -29,7 +30,7 @@ def read_unigram(document: Document) -> bytes:
     if unk_id is not None and not 0 <= unk_id < len(vocab):
         raise broken("model.unk_id", f"{unk_id} is not the place of an entry of the vocabulary")
     places = {text: number for number, (text, _) in enumerate(vocab)}
-    added = resolve_added(document.added_tokens, places.get, len(vocab))
+    added = numbered(document, places.get, len(vocab))
     model = unigram_fields(
         vocab,
         unk_id,

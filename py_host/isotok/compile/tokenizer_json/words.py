@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from isotok.compile._fields import append_fields
 from isotok.compile._models import wordlevel_fields, wordpiece_fields
+from isotok.compile.tokenizer_json.added import numbered
 from isotok.compile.tokenizer_json.checked import member, optional
-from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
+from isotok.compile.tokenizer_json.document import AddedToken, Document
 from isotok.compile.tokenizer_json.errors import unsupported
 from isotok.compile.tokenizer_json.finish import finish
 from isotok.compile.tokenizer_json.pipeline import Pipeline, read_pipeline
@@ -62,7 +63,7 @@ def _read(document: Document) -> tuple[Pipeline, dict[str, int], tuple[AddedToke
     return (
         pipeline,
         vocabulary,
-        resolve_added(document.added_tokens, vocabulary.get, len(vocabulary)),
+        numbered(document, vocabulary.get, len(vocabulary)),
     )
 
 
