@@ -23,6 +23,7 @@ from tests.support import data
 EXTRA = (
     "tests.full.cache",
     "tests.full.compat",
+    "tests.full.compat_foreign",
     "tests.full.generation",
     "tests.full.hf_models",
     "tests.full.hostile",
