@@ -323,9 +323,13 @@ typedef struct isotok_encode_options {
     uint32_t flags;
     uint64_t limit;       /* at most so many ids, BOS and EOS included; 0 = no limit */
     uint32_t offset_unit; /* ISOTOK_UNIT_… of begin, end and the normalize map */
-    uint32_t reserved;    /* 0 */
-    uint64_t seed;        /* of SAMPLE, GUMBEL, DROPOUT: same seed, same ids on every host */
-    double alpha;         /* finite, >= 0 */
+    uint32_t allowed_count;
+    uint64_t seed; /* of SAMPLE, GUMBEL, DROPOUT: same seed, same ids on every host */
+    double alpha;  /* finite, >= 0 */
+    /* With SPECIAL: which special tokens there are, the others are ordinary text; NULL: all. The
+       numbers, ascending, at which their ids begin and end in turn: id, id + 1, … They belong to
+       the text until it ends. */
+    const uint32_t *allowed;
 } isotok_encode_options;
 
 typedef struct isotok_input {

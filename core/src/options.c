@@ -23,7 +23,7 @@ ISOTOK_INLINE isotok_status read_options(const isotok_encode_options *options, u
         return isotok__fail(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0,
                             offsetof(isotok_encode_options, alpha), 0);
     if (out->alpha > ISOTOK__MOST_ALPHA) out->alpha = ISOTOK__MOST_ALPHA;
-    if (out->offset_unit > ISOTOK_UNIT_UTF16 || out->reserved != 0)
+    if (out->offset_unit > ISOTOK_UNIT_UTF16)
         return isotok__argument(error, ISOTOK_WHAT_OPTION, out->offset_unit);
     return ISOTOK_OK;
 }

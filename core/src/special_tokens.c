@@ -2,10 +2,12 @@
  *
  * ALGORITHM   A walk down the trie of their texts from each byte that begins one; leftmost first,
  *             the longest of those. A match that does not count (a special token that was not
- *             asked for, a part of a word) is passed as a whole. What was searched is not
+ *             asked for, a part of a word) is passed as a whole; those that a set of allowed ones
+ *             leaves out do not exist. What was searched is not
  *             searched again: `special_clear` bytes behind input->consumed begin no token.
  * COMPLEXITY  O(bytes x longest token), and O(bytes) where few bytes begin one.
- * SOURCE      `find_matches` of tokenizers 0.23 (leftmost-longest, lstrip, rstrip, single_word). */
+ * SOURCE      `find_matches` of tokenizers 0.23 (leftmost-longest, lstrip, rstrip, single_word);
+ *             `allowed_special` of tiktoken 0.14. */
 #include "special_tokens.h"
 
 #include "emit.h"
@@ -28,18 +30,23 @@ static bool is_space(uint32_t point)
            point == 0x3000;
 }
 
-static bool is_word(const isotok_model *model, uint32_t point)
+/* Whether ranges hold the number: they begin and end in turn at `ends`, ascending. */
+static bool is_inside(const uint32_t *ends, uint32_t count, uint32_t number)
 {
-    const uint32_t *ranges = model->blob.word_ranges; /* ends of ranges in which it alternates */
-    uint32_t low = 0, high = model->blob.word_ranges_count;
+    uint32_t low = 0, high = count;
     while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        if (ranges[middle] <= point)
+        const uint32_t middle = low + (high - low) / 2;
+        if (ends[middle] <= number)
             low = middle + 1;
         else
             high = middle;
     }
     return low & 1;
+}
+
+static bool is_word(const isotok_model *model, uint32_t point)
+{
+    return is_inside(model->blob.word_ranges, model->blob.word_ranges_count, point);
 }
 
 /* The well-formed character that ends at text[p]: its first byte, or p. */
@@ -75,18 +82,25 @@ struct match {
     bool open;      /* more text might give a longer one, or none */
 };
 
-static void find_longest(const isotok_model *model, const uint8_t *text, size_t size,
+/* Whether the caller's set has a token; those that are not special are in every set. */
+static bool is_allowed(const isotok_encode_options *o, uint32_t value)
+{
+    return o->allowed == NULL || (value & ISOTOK__ADDED_PLAIN) ||
+           is_inside(o->allowed, o->allowed_count, (value & ISOTOK__ADDED_ID) - 1);
+}
+
+static void find_longest(const struct isotok_session *s, const uint8_t *text, size_t size,
                          struct match *m)
 {
-    const struct isotok__trie_node *trie = model->blob.special_trie;
-    const size_t limit = isotok__min(size, 4 * (size_t)model->blob.max_piece_bytes);
+    const struct isotok__trie_node *trie = s->model->blob.special_trie;
+    const size_t limit = isotok__min(size, 4 * (size_t)s->model->blob.max_piece_bytes);
     uint32_t slot = 0, i;
     m->value = 0;
     m->size = 1;
     for (i = 0; i < limit; i++) {
         slot = isotok__trie_child(trie, slot, text[i]);
         if (slot == ISOTOK_NO_SLOT) break;
-        if (trie[slot].value != 0) {
+        if (trie[slot].value != 0 && is_allowed(&s->options, trie[slot].value)) {
             m->size = i + 1;
             m->value = trie[slot].value;
         }
@@ -146,7 +160,7 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
             p++;
             continue;
         }
-        find_longest(model, text + p, size - p, &m);
+        find_longest(s, text + p, size - p, &m);
         taken = m.value != 0 && is_taken(s, input, p, &m);
         if (m.open && !last) break;
         if (taken) {

@@ -38,28 +38,9 @@ def id_of(token_id: SupportsIndex) -> int:
     return number if 0 <= number < 0xFFFFFFFF else 0xFFFFFFFF
 
 
-Special = Literal["none", "all"] | None
-"""Which special tokens are looked for in a text. None: as the source library does by default."""
-
-
-_SPECIAL: Final = {"none": abi.NO_SPECIAL, "all": abi.SPECIAL}
-
-
-def flags_of(
-    bos: bool, eos: bool, special: Special = None, add_special_tokens: bool | None = None
-) -> int:
-    """Flags of `isotok_encode_options`."""
-    flags = (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
-    if add_special_tokens is not None:
-        flags |= abi.TEMPLATE if add_special_tokens else abi.NO_TEMPLATE
-    if special is None:
-        return flags
-    try:
-        return flags | _SPECIAL[special]
-    except (KeyError, TypeError):
-        raise TokenizerError(
-            f'special: {special!r} is unknown; use "none", "all" or None'
-        ) from None
+def flags_of(bos: bool, eos: bool) -> int:
+    """Flags of `isotok_encode_options` for the ends of a text."""
+    return (abi.BOS if bos else 0) | (abi.EOS if eos else 0)
 
 
 def decode_flags_of(skip_special_tokens: bool | None) -> int:

@@ -20,6 +20,10 @@ UNIT_NORMALIZED: Final = 3
 """Of `Backend.encode_spans`, beside ``UNIT_…`` of the core."""
 
 
+Flags = int | tuple[int, bytes]
+"""Flags of `isotok_encode_options`, alone or with its `allowed`."""
+
+
 class Limits(NamedTuple):
     """What a model that nobody trusts may use. Limits need the wasm back end.
 
@@ -89,20 +93,20 @@ class Backend(Protocol):
     A back end has no `close`: it goes with the last reference, so never during a call.
     """
 
-    def encode(self, text: str | bytes, flags: int, limit: int, /) -> list[int]:
+    def encode(self, text: str | bytes, flags: Flags, limit: int, /) -> list[int]:
         """Token ids."""
         ...
 
-    def encode_ids(self, text: str | bytes, flags: int, limit: int, /) -> Buffer:
+    def encode_ids(self, text: str | bytes, flags: Flags, limit: int, /) -> Buffer:
         """Token ids as uint32."""
         ...
 
-    def encode_into(self, text: str | bytes, flags: int, buffer: Buffer, /) -> int:
+    def encode_into(self, text: str | bytes, flags: Flags, buffer: Buffer, /) -> int:
         """Write ids to `buffer` and return their number."""
         ...
 
     def encode_spans(
-        self, text: str | bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0, /
+        self, text: str | bytes, flags: Flags, unit: int, alpha: float = 0.0, seed: int = 0, /
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
         """Return ids, their ranges, and of each unknown (position, begin, end).
 
@@ -124,11 +128,11 @@ class Backend(Protocol):
 
     @overload
     def encode_batch(
-        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[True], /
+        self, texts: tuple[str | bytes, ...], flags: Flags, limit: int, as_lists: Literal[True], /
     ) -> list[list[int]]: ...
     @overload
     def encode_batch(
-        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[False], /
+        self, texts: tuple[str | bytes, ...], flags: Flags, limit: int, as_lists: Literal[False], /
     ) -> tuple[Buffer, Buffer]: ...
 
     # Of an error in a batch of texts, ``error.offset`` is the number of the text.
@@ -137,11 +141,11 @@ class Backend(Protocol):
         """Make lists of what `encode_batch` has returned."""
         ...
 
-    def count_batch(self, texts: tuple[str | bytes, ...], flags: int, /) -> Buffer:
+    def count_batch(self, texts: tuple[str | bytes, ...], flags: Flags, /) -> Buffer:
         """Count the tokens of the texts 0..i for each i, as uint64."""
         ...
 
-    def count(self, text: str | bytes, flags: int, limit: int, /) -> int:
+    def count(self, text: str | bytes, flags: Flags, limit: int, /) -> int:
         """Count tokens; -1 if there are more than `limit`."""
         ...
 
@@ -168,7 +172,7 @@ class Backend(Protocol):
         """Text of a sequence of piece texts."""
         ...
 
-    def encoder(self, flags: int, /) -> EncoderStream:
+    def encoder(self, flags: Flags, /) -> EncoderStream:
         """Begin to encode texts that come in parts."""
         ...
 

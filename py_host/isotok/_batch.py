@@ -11,9 +11,10 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, overload
 
 from isotok import _layout_gen as abi
-from isotok._arguments import Special, decode_flags_of, flags_of, threads_of
+from isotok._arguments import decode_flags_of, threads_of
 from isotok._crew import share
 from isotok._results import Batch, need_numpy, numbers_of
+from isotok._special import Special, Specials
 from isotok.errors import Status, TokenIdError, TokenizerError, make_error
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from isotok._backend import Backend
+    from isotok._backend import Backend, Flags
     from isotok._results import Ids
 
 Texts = tuple[str | bytes, ...]
@@ -35,7 +36,7 @@ MOST_PART: Final = 1 << 21
 """Characters or ids of a part, about: Ctrl-C is heard between parts."""
 
 
-class Batched:
+class Batched(Specials):
     """The part of `Tokenizer` that works on many texts at a time."""
 
     __slots__ = ()
@@ -111,7 +112,10 @@ class Batched:
         [[3], [3, 4]]
         """
         every, count = _texts_of(texts), threads_of(threads)
-        flags, encode = flags_of(bos, eos, special, add_special_tokens), self._backend.encode_batch
+        flags, encode = (
+            self._flags(bos, eos, special, add_special_tokens),
+            self._backend.encode_batch,
+        )
         if output == "list":
             return _lists(self._backend, every, count, flags)
         if output == "numpy":
@@ -150,7 +154,7 @@ class Batched:
         """
         every, count = _texts_of(texts), threads_of(threads)
         flags, count_texts = (
-            flags_of(bos, eos, special, add_special_tokens),
+            self._flags(bos, eos, special, add_special_tokens),
             self._backend.count_batch,
         )
         run = _crew(count, every)
@@ -266,7 +270,7 @@ def _each_part(
     return run(each, parts, begins)
 
 
-def _lists(backend: Backend, texts: Texts, threads: int, flags: int) -> list[list[int]]:
+def _lists(backend: Backend, texts: Texts, threads: int, flags: Flags) -> list[list[int]]:
     """Lists of ids; this thread makes them, while others go on with the next texts."""
     encode = backend.encode_batch
     if _alone(threads, texts):

@@ -9,13 +9,14 @@ from operator import index
 from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, Self, SupportsIndex, TypeVar, cast
 
 from isotok import _layout_gen as abi
-from isotok._arguments import Special, decode_flags_of, flags_of
+from isotok._arguments import decode_flags_of
 from isotok._backend import DecoderStream, EncoderStream
 from isotok._results import numbers_of
+from isotok._special import Special, Specials
 from isotok.errors import ClosedError, TokenIdError, TokenizerError, make_error
 
 if TYPE_CHECKING:
-    from isotok._backend import Backend
+    from isotok._backend import Backend, Flags
     from isotok._results import Ids
 
 
@@ -95,7 +96,7 @@ class Encoder(_Stream[EncoderStream]):
 
     __slots__ = ("_held",)
 
-    def __init__(self, now: Callable[[], Backend], flags: int) -> None:
+    def __init__(self, now: Callable[[], Backend], flags: Flags) -> None:
         super().__init__(now, lambda backend: backend.encoder(flags))
         self._held = ""  # the first half of a pair of surrogates
 
@@ -238,7 +239,7 @@ def _ids_of(ids: SupportsIndex | Ids) -> list[int] | memoryview:
         return numbers_of(cast("Ids", ids))
 
 
-class Streaming:
+class Streaming(Specials):
     """The part of `Tokenizer` that works on texts and ids as they come."""
 
     __slots__ = ()
@@ -260,7 +261,7 @@ class Streaming:
 
         Parameters
         ----------
-        bos, eos : bool
+        bos, eos, special, add_special_tokens
             As in `encode`, for each text.
 
         Examples
@@ -269,7 +270,7 @@ class Streaming:
         ...     print(encoder.push("hello wor"), encoder.push("ld"), encoder.flush())
         [] [3] [4]
         """
-        return Encoder(self._now, flags_of(bos, eos, special, add_special_tokens))
+        return Encoder(self._now, self._flags(bos, eos, special, add_special_tokens))
 
     def encode_stream(
         self,
@@ -286,7 +287,7 @@ class Streaming:
         ----------
         chunks : iterable of str or bytes
             The text, cut anywhere: an open file is one.
-        bos, eos : bool
+        bos, eos, special, add_special_tokens
             As in `encode`.
 
         Yields
@@ -301,9 +302,9 @@ class Streaming:
         """
         if isinstance(chunks, (str, bytes)):
             raise TypeError("chunks must be an iterable of texts; for one text use encode()")
-        return self._encode_stream(chunks, flags_of(bos, eos, special, add_special_tokens))
+        return self._encode_stream(chunks, self._flags(bos, eos, special, add_special_tokens))
 
-    def _encode_stream(self, chunks: Iterable[str | bytes], flags: int) -> Iterator[list[int]]:
+    def _encode_stream(self, chunks: Iterable[str | bytes], flags: Flags) -> Iterator[list[int]]:
         with Encoder(self._now, flags) as encoder:
             for chunk in chunks:
                 if ids := encoder.push(chunk):

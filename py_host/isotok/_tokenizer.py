@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, overload
 
 from isotok import _layout_gen as abi
-from isotok._arguments import Special, Unit, decode_flags_of, flags_of, limit_of, unit_of
+from isotok._arguments import Unit, decode_flags_of, limit_of, unit_of
 from isotok._batch import Batched
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
 from isotok._long import Long
@@ -23,6 +23,7 @@ from isotok._results import (
     replace_escaped,
 )
 from isotok._sampling import Sampled
+from isotok._special import Special
 from isotok._stream import Streaming
 from isotok._text import PairPositions, has_pairs
 from isotok._vocabulary import Vocabulary
@@ -64,6 +65,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         self._name = ""
         self._options = {}
         self._pieces = {}
+        self._sets = {}
         return self
 
     @classmethod
@@ -94,10 +96,10 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
             Any text.
         bos, eos : bool
             Put the model's BOS id in front, its EOS id at the end.
-        special : {"none", "all"}, optional
-            Whether texts of special tokens in the text become these tokens. None: what the
-            library does that the model comes from (tokenizers: "all"; sentencepiece and
-            tiktoken: "none").
+        special : {"none", "all"} or collection of str or int, optional
+            Which special tokens are looked for in the text: none, all, or those of a set, given
+            by texts or ids, so that all others are ordinary text. None: what the library does
+            that the model comes from (tokenizers: "all"; sentencepiece and tiktoken: "none").
         add_special_tokens : bool, optional
             Put the tokens of the model's template around the text, as in ``[CLS] … [SEP]``. None:
             as the library that the model comes from (tokenizers: True).
@@ -117,10 +119,10 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.encode("hello world", bos=True)
         [1, 3, 4]
         """
-        # `flags_of` takes longer than a short text does.
+        # `_flags` takes longer than a short text does.
         flags = (
-            flags_of(bos, eos, special, add_special_tokens)
-            if bos or eos or special or add_special_tokens is not None
+            self._flags(bos, eos, special, add_special_tokens)
+            if bos or eos or special is not None or add_special_tokens is not None
             else 0
         )
         return self._backend.encode(text, flags, 0)
@@ -154,7 +156,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         need_numpy()
         import numpy as np
 
-        ids = self._backend.encode_ids(text, flags_of(bos, eos, special, add_special_tokens), 0)
+        ids = self._backend.encode_ids(text, self._flags(bos, eos, special, add_special_tokens), 0)
         return np.frombuffer(memoryview(ids), dtype=np.uint32)
 
     def encode_into(
@@ -198,7 +200,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         if view.itemsize != 4 or view.format not in ("I", "L", "i", "l"):
             raise TypeError(f"the buffer must hold uint32 numbers, not format {view.format!r}")
         return self._backend.encode_into(
-            text, flags_of(bos, eos, special, add_special_tokens), view
+            text, self._flags(bos, eos, special, add_special_tokens), view
         )
 
     def encode_with_offsets(
@@ -236,7 +238,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
         """
         ids, offsets, unknown = self._backend.encode_spans(
-            text, flags_of(bos, eos, special, add_special_tokens), unit_of(unit)
+            text, self._flags(bos, eos, special, add_special_tokens), unit_of(unit)
         )
         if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
             original = PairPositions(text).original
@@ -264,7 +266,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> tok.count("hello world")
         2
         """
-        return self._backend.count(text, flags_of(bos, eos, special, add_special_tokens), 0)
+        return self._backend.count(text, self._flags(bos, eos, special, add_special_tokens), 0)
 
     def fits(
         self,
@@ -284,7 +286,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         (True, False)
         """
         limit = limit_of(limit)
-        flags = flags_of(bos, eos, special, add_special_tokens)
+        flags = self._flags(bos, eos, special, add_special_tokens)
         if limit <= 0:
             return self._backend.count(text, flags, 1) == 0 and limit == 0
         return self._backend.count(text, flags, limit) >= 0
@@ -311,7 +313,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         limit = limit_of(limit)
         if limit < 0:
             raise TokenizerError(f"limit: {limit} is negative; use 0 or more")
-        flags = flags_of(bos, eos, special, add_special_tokens)
+        flags = self._flags(bos, eos, special, add_special_tokens)
         if limit == 0:
             self._backend.count(text, flags, 1)  # the same errors as elsewhere
             return []

@@ -9,15 +9,17 @@ from isotok._info import CacheInfo, Info, PieceType, info_of
 
 if TYPE_CHECKING:
     from isotok._backend import Backend
+    from isotok._special import Members
 
 
 class Vocabulary:
     """The part of `Tokenizer` that looks things up: pieces by id, ids by piece, properties."""
 
-    __slots__ = ("_backend", "_pieces")
+    __slots__ = ("_backend", "_pieces", "_sets")
 
     _backend: Backend
     _pieces: dict[int, str]  # texts of the pieces that were asked for
+    _sets: dict[Members, bytes]  # sets of special tokens that were asked for
 
     def id_to_bytes(self, token_id: int) -> bytes:
         """Bytes of a piece as the model has them."""

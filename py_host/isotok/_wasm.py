@@ -21,6 +21,7 @@ from operator import add
 from typing import Any, Final, NamedTuple
 
 from isotok import _layout_gen as abi
+from isotok._backend import Flags
 from isotok._machine import BlobSource, Machine
 from isotok.errors import TokenizerError, make_error
 
@@ -65,6 +66,16 @@ class Spans(NamedTuple):
     norm_end: list[int]
 
 
+def with_flags(flags: Flags, more: int) -> Flags:
+    """Set flags beside those that are set."""
+    return (flags[0] | more, flags[1]) if isinstance(flags, tuple) else flags | more
+
+
+def is_set(flags: Flags, flag: int) -> bool:
+    """Whether a flag is set."""
+    return ((flags[0] if isinstance(flags, tuple) else flags) & flag) != 0
+
+
 def _align(address: int, alignment: int) -> int:
     return -(-address // alignment) * alignment
 
@@ -94,7 +105,7 @@ class ModelInstance:
         machine.fill(self._blob, blob)
         self._open(verify)
         self._place(self._info_fields())
-        self._options: tuple[int, int, int] | None = None
+        self._options: tuple[Flags, int, int] | None = None
 
     # -- opening ------------------------------------------------------------------
 
@@ -134,6 +145,7 @@ class ModelInstance:
         self._results = _align(self._text + self.window, 64)
         self._cache = _align(self._results + 4 * RESULT_WORDS, 64)
         self._end = self._cache + _align(self._cache_size, 64)
+        self._allowed, self._allowed_size = self._end, 0
         self.machine.reserve(self._end)
         self._start_session()
 
@@ -198,15 +210,26 @@ class ModelInstance:
         return make_error(status, status_text, what, what_text, index, offset, need, subject)
 
     def _write_options(
-        self, flags: int, limit: int, unit: int, alpha: float = 0.0, seed: int = 0
+        self, flags: Flags, limit: int, unit: int, alpha: float = 0.0, seed: int = 0
     ) -> None:
         """Write the options and all that calls in one crossing do not change."""
         at = self._structs + _OPTIONS
-        values = (abi.SIZEOF_ENCODE_OPTIONS, flags, limit, unit, 0, seed, alpha)
+        number, allowed = flags if isinstance(flags, tuple) else (flags, None)
+        where, count = (0, 0) if allowed is None else self._write_allowed(allowed)
+        values = (abi.SIZEOF_ENCODE_OPTIONS, number, limit, unit, count, seed, alpha, where)
         self._pack(abi.ENCODE_OPTIONS_FORMAT, at, *values)
         self._write_output()
         self._options = (flags, limit, unit)
         self._reset_error()
+
+    def _write_allowed(self, allowed: bytes) -> tuple[int, int]:
+        """Write a set of special tokens behind the cache; it stays until there is another one."""
+        if (size := len(allowed)) > self._allowed_size:
+            self._allowed_size = max(size, 2 * self._allowed_size)
+            self._allowed = self._take(self._allowed_size)
+            self._end = self._top
+        self.machine.view[self._allowed : self._allowed + size] = allowed
+        return self._allowed, size // 4
 
     def _write_output(self) -> None:
         at = self._structs + _OUTPUT
@@ -214,7 +237,7 @@ class ModelInstance:
 
     # -- one crossing -------------------------------------------------------------
 
-    def encode_short(self, data: bytes, flags: int, limit: int) -> int:
+    def encode_short(self, data: bytes, flags: Flags, limit: int) -> int:
         """Encode at most a window; the ids are in `results`.
 
         Returns
@@ -236,7 +259,7 @@ class ModelInstance:
         return -1
 
     def encode_texts(
-        self, texts: list[bytes], flags: int, limit: int
+        self, texts: list[bytes], flags: Flags, limit: int
     ) -> tuple[int, memoryview] | None:
         """Encode texts that fit a window together, numbers of ends included.
 
@@ -278,7 +301,7 @@ class ModelInstance:
     # -- windows ------------------------------------------------------------------
 
     def steps(
-        self, data: bytes, flags: int, limit: int, alpha: float = 0.0, seed: int = 0
+        self, data: bytes, flags: Flags, limit: int, alpha: float = 0.0, seed: int = 0
     ) -> Iterator[int]:
         """Encode any text; yields the number of ids in `results` after each step.
 
@@ -290,10 +313,10 @@ class ModelInstance:
             yield self.machine.words[self._count_word]
 
     def span_steps(
-        self, data: bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0
+        self, data: bytes, flags: Flags, unit: int, alpha: float = 0.0, seed: int = 0
     ) -> Iterator[Spans]:
         """Encode with offsets in `unit`; yields the tokens of each step."""
-        flags |= abi.OFFSETS | abi.NORM_SPANS
+        flags = with_flags(flags, abi.OFFSETS | abi.NORM_SPANS)
         self._start(self._begin, flags, 0, unit, alpha, seed)
         columns = [self._results + 4 * SPANS_CAPACITY * i for i in range(5)]
         at = self._structs + _OUTPUT
@@ -350,7 +373,7 @@ class ModelInstance:
     def _start(
         self,
         begin: Callable[..., int],
-        flags: int,
+        flags: Flags,
         limit: int,
         unit: int,
         alpha: float = 0.0,

@@ -13,9 +13,9 @@ from operator import add
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from isotok import _layout_gen as abi
-from isotok._backend import UNIT_NORMALIZED
+from isotok._backend import UNIT_NORMALIZED, Flags
 from isotok._machine import BlobSource, Machine
-from isotok._wasm import WINDOW, ModelInstance
+from isotok._wasm import WINDOW, ModelInstance, is_set, with_flags
 from isotok._wasm_stream import StreamingInstance, WasmDecoder, WasmEncoder
 from isotok._wasm_text import numbers, utf8
 from isotok.errors import Status, TokenizerError, make_error
@@ -86,7 +86,7 @@ class WasmBackend:
 
     # -- encode -------------------------------------------------------------------
 
-    def encode(self, text: str | bytes, flags: int, limit: int, /) -> list[int]:
+    def encode(self, text: str | bytes, flags: Flags, limit: int, /) -> list[int]:
         data = utf8(text)
         # Not `with`: this is the short path, and a context manager costs as much as a call.
         instance = self._take(len(data))
@@ -102,12 +102,12 @@ class WasmBackend:
         finally:
             self._give(instance)
 
-    def encode_ids(self, text: str | bytes, flags: int, limit: int, /) -> bytearray:
+    def encode_ids(self, text: str | bytes, flags: Flags, limit: int, /) -> bytearray:
         data = utf8(text)
         with self._lease(len(data)) as instance:
             return self._ids(instance, data, flags, limit)
 
-    def _ids(self, instance: ModelInstance, data: bytes, flags: int, limit: int) -> bytearray:
+    def _ids(self, instance: ModelInstance, data: bytes, flags: Flags, limit: int) -> bytearray:
         if len(data) <= WINDOW:
             count = instance.encode_short(data, flags, limit)
             if count >= 0:
@@ -117,7 +117,7 @@ class WasmBackend:
             ids += instance.results(count)
         return ids
 
-    def encode_into(self, text: str | bytes, flags: int, buffer: Buffer, /) -> int:
+    def encode_into(self, text: str | bytes, flags: Flags, buffer: Buffer, /) -> int:
         target = memoryview(buffer).cast("B")
         if target.readonly:
             raise BufferError("the buffer is read-only")
@@ -136,7 +136,7 @@ class WasmBackend:
         return done
 
     def encode_spans(
-        self, text: str | bytes, flags: int, unit: int, alpha: float = 0.0, seed: int = 0, /
+        self, text: str | bytes, flags: Flags, unit: int, alpha: float = 0.0, seed: int = 0, /
     ) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int, int]]]:
         data = utf8(text)
         unk = self._info[4]
@@ -163,14 +163,14 @@ class WasmBackend:
 
     @overload
     def encode_batch(
-        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[True], /
+        self, texts: tuple[str | bytes, ...], flags: Flags, limit: int, as_lists: Literal[True], /
     ) -> list[list[int]]: ...
     @overload
     def encode_batch(
-        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: Literal[False], /
+        self, texts: tuple[str | bytes, ...], flags: Flags, limit: int, as_lists: Literal[False], /
     ) -> tuple[bytearray, array[int]]: ...
     def encode_batch(
-        self, texts: tuple[str | bytes, ...], flags: int, limit: int, as_lists: bool, /
+        self, texts: tuple[str | bytes, ...], flags: Flags, limit: int, as_lists: bool, /
     ) -> list[list[int]] | tuple[bytearray, array[int]]:
         ids, ends = self._encode_texts(texts, flags, limit)
         return self.lists(ids, ends) if as_lists else (ids, ends)
@@ -181,7 +181,7 @@ class WasmBackend:
         return [words[a:b].tolist() for a, b in pairwise([0, *bounds])]
 
     def _encode_texts(
-        self, texts: tuple[str | bytes, ...], flags: int, limit: int
+        self, texts: tuple[str | bytes, ...], flags: Flags, limit: int
     ) -> tuple[bytearray, array[int]]:
         ids = bytearray()
         ends = array("Q")
@@ -201,22 +201,23 @@ class WasmBackend:
         self,
         instance: ModelInstance,
         group: list[bytes],
-        options: tuple[int, int],
+        options: tuple[Flags, int],
         ids: bytearray,
         ends: array[int],
     ) -> None:
         """Append the ids of some texts, and the ends of each; only the ends, if counting."""
         begin = ends[-1] if ends else 0
+        counting = is_set(options[0], abi.COUNT_ONLY)
         together = instance.encode_texts(group, *options) if len(group) > 1 else None
         if together is not None:
             count, group_ends = together
-            if not options[0] & abi.COUNT_ONLY:
+            if not counting:
                 ids += instance.results(count)
             ends.extend(begin + end for end in group_ends)
             return
         try:
             for data in group:
-                if options[0] & abi.COUNT_ONLY:
+                if counting:
                     begin += self._count(instance, data, *options)
                 else:
                     part = self._ids(instance, data, *options)
@@ -227,19 +228,19 @@ class WasmBackend:
             error.offset = 0
             raise
 
-    def count_batch(self, texts: tuple[str | bytes, ...], flags: int, /) -> array[int]:
-        return self._encode_texts(texts, flags | abi.COUNT_ONLY, 0)[1]
+    def count_batch(self, texts: tuple[str | bytes, ...], flags: Flags, /) -> array[int]:
+        return self._encode_texts(texts, with_flags(flags, abi.COUNT_ONLY), 0)[1]
 
-    def count(self, text: str | bytes, flags: int, limit: int, /) -> int:
+    def count(self, text: str | bytes, flags: Flags, limit: int, /) -> int:
         data = utf8(text)
-        flags |= abi.COUNT_ONLY
+        flags = with_flags(flags, abi.COUNT_ONLY)
         # One more than the limit tells whether there are more.
         stop = limit + 1 if limit else 0
         with self._lease(len(data)) as instance:
             total = self._count(instance, data, flags, stop)
         return -1 if limit and total > limit else total
 
-    def _count(self, instance: ModelInstance, data: bytes, flags: int, stop: int) -> int:
+    def _count(self, instance: ModelInstance, data: bytes, flags: Flags, stop: int) -> int:
         total = instance.encode_short(data, flags, stop) if len(data) <= WINDOW else -1
         return sum(instance.steps(data, flags, stop)) if total < 0 else total
 
@@ -302,7 +303,7 @@ class WasmBackend:
 
     # -- streams ------------------------------------------------------------------
 
-    def encoder(self, flags: int, /) -> WasmEncoder:
+    def encoder(self, flags: Flags, /) -> WasmEncoder:
         return WasmEncoder(self._take, self._give, flags)
 
     def decoder(self, flags: int, /) -> WasmDecoder:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from isotok._backend import Flags
 from isotok._wasm import WINDOW
 from isotok._wasm_sample import SamplingInstance
 from isotok._wasm_text import numbers, utf8
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
+F = TypeVar("F", int, Flags)
+
 _LONG: Final = 1024
 """A longer tail is not shown to the core with each part, but each time it has doubled."""
 
@@ -20,7 +23,7 @@ _LONG: Final = 1024
 class StreamingInstance(SamplingInstance):
     """One opened model in one machine, that takes texts and ids in parts too."""
 
-    def begin_text(self, flags: int) -> None:
+    def begin_text(self, flags: Flags) -> None:
         """Begin to encode a text."""
         self._start(self._begin, flags, 0, 0)
         self._write_output()
@@ -52,14 +55,14 @@ class StreamingInstance(SamplingInstance):
         return b"".join(self._decode_ids(ids, last))
 
 
-class _Stream:
+class _Stream(Generic[F]):
     """Holds an instance from its making to `close`, or to the last reference."""
 
     def __init__(
         self,
         take: Callable[[int], StreamingInstance],
         give: Callable[[StreamingInstance], None],
-        flags: int,
+        flags: F,
     ) -> None:
         self._take = take
         self._give = give
@@ -81,7 +84,7 @@ class _Stream:
             self._give(instance)
 
 
-class WasmEncoder(_Stream):
+class WasmEncoder(_Stream[Flags]):
     """An `isotok._backend.EncoderStream`."""
 
     _tail = b""
@@ -105,7 +108,7 @@ class WasmEncoder(_Stream):
         return ids
 
 
-class WasmDecoder(_Stream):
+class WasmDecoder(_Stream[int]):
     """An `isotok._backend.DecoderStream`."""
 
     def push(self, part: list[int] | Buffer, last: bool, /) -> bytes:

@@ -181,7 +181,7 @@ static PyObject *encode_texts(PyObject *self, const text_list *list,
 PyObject *model_encode_batch(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     isotok_encode_options options = options_of(0);
-    if (!arguments("encode_batch", count, 4) || !argument_u32(args[1], &options.flags) ||
+    if (!arguments("encode_batch", count, 4) || !argument_flags(args[1], &options) ||
         !argument_u64(args[2], &options.limit))
         return NULL;
     bool as_lists;
@@ -198,7 +198,7 @@ PyObject *model_count_batch(PyObject *self, PyObject *const *args, Py_ssize_t co
 {
     isotok_encode_options options = options_of(0);
     text_list list;
-    if (!arguments("count_batch", count, 2) || !argument_u32(args[1], &options.flags) ||
+    if (!arguments("count_batch", count, 2) || !argument_flags(args[1], &options) ||
         !texts_get(state_of(self), args[0], &list))
         return NULL;
     options.flags |= ISOTOK_COUNT_ONLY;

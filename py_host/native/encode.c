@@ -93,7 +93,7 @@ PyObject *model_encode(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     if (!arguments("encode", count, 3)) return NULL;
     isotok_encode_options options = options_of(0);
-    if (!argument_u32(args[1], &options.flags)) return NULL;
+    if (!argument_flags(args[1], &options)) return NULL;
     if (!argument_u64(args[2], &options.limit)) return NULL;
     native_call call;
     return call_open_text(&call, self, args[0]) ? encode_list(&call, &options) : NULL;
@@ -117,7 +117,7 @@ PyObject *take_ids(module_state *state, session_box *box, size_t total)
 static bool flags_and_limit(PyObject *const *args, isotok_encode_options *options)
 {
     *options = options_of(0);
-    return argument_u32(args[1], &options->flags) && argument_u64(args[2], &options->limit);
+    return argument_flags(args[1], options) && argument_u64(args[2], &options->limit);
 }
 
 /* encode_ids(text, flags, limit) -> Buffer of uint32 */
@@ -149,21 +149,20 @@ PyObject *model_count(PyObject *self, PyObject *const *args, Py_ssize_t count)
 }
 
 /* The buffer is full: counts the text's ids anew, so that the error can say the need. */
-static isotok_status count_need(native_call *call, uint32_t flags)
+static isotok_status count_need(native_call *call, isotok_encode_options options)
 {
-    isotok_encode_options options = options_of(flags | ISOTOK_COUNT_ONLY);
     size_t total;
+    options.flags |= ISOTOK_COUNT_ONLY;
     isotok_status status = encode_run(call, &options, &total);
     call->error.need = total;
     return status < 0 ? status : ISOTOK_NEED_OUTPUT;
 }
 
-static isotok_status run_into(native_call *call, const Py_buffer *view, uint32_t flags,
-                              size_t *total)
+static isotok_status run_into(native_call *call, const Py_buffer *view,
+                              const isotok_encode_options *options, size_t *total)
 {
-    isotok_encode_options options = options_of(flags);
     isotok_input input = {call->text.data, call->text.size, 0, ISOTOK_PART_LAST};
-    isotok_status status = isotok_encode_begin(call->box->session, &options, &call->error);
+    isotok_status status = isotok_encode_begin(call->box->session, options, &call->error);
     size_t capacity = (size_t)view->len / sizeof(uint32_t);
     *total = 0;
     while (status >= 0) {
@@ -172,18 +171,19 @@ static isotok_status run_into(native_call *call, const Py_buffer *view, uint32_t
         status = isotok_encode_step(call->box->session, &input, &output, &call->error);
         *total += output.count;
         if (status == ISOTOK_OK) return status;
-        if (status == ISOTOK_NEED_OUTPUT) return count_need(call, flags);
+        if (status == ISOTOK_NEED_OUTPUT) return count_need(call, *options);
         if (status == ISOTOK_NEED_SCRATCH) status = box_grow_session(call->box, &call->error);
     }
     return status;
 }
 
-static PyObject *encode_into(PyObject *self, PyObject *text, const Py_buffer *view, uint32_t flags)
+static PyObject *encode_into(PyObject *self, PyObject *text, const Py_buffer *view,
+                             const isotok_encode_options *options)
 {
     native_call call;
     size_t total;
     if (!call_open_text(&call, self, text)) return NULL;
-    isotok_status status = run_into(&call, view, flags, &total);
+    isotok_status status = run_into(&call, view, options, &total);
     if (!call_hold(&call, status, "text")) return NULL;
     call.error.status = status;
     PyObject *result = status == ISOTOK_OK ? PyLong_FromSize_t(total)
@@ -195,15 +195,15 @@ static PyObject *encode_into(PyObject *self, PyObject *text, const Py_buffer *vi
 /* encode_into(text, flags, buffer) -> int; `buffer` is writable, contiguous, 4-aligned */
 PyObject *model_encode_into(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    uint32_t flags;
+    isotok_encode_options options = options_of(0);
     Py_buffer view;
-    if (!arguments("encode_into", count, 3) || !argument_u32(args[1], &flags)) return NULL;
+    if (!arguments("encode_into", count, 3) || !argument_flags(args[1], &options)) return NULL;
     if (PyObject_GetBuffer(args[2], &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) < 0) return NULL;
     PyObject *result = NULL;
     if (view.len != 0 && (uintptr_t)view.buf % sizeof(uint32_t) != 0)
         PyErr_SetString(PyExc_ValueError, "the buffer is not aligned to 4 bytes");
     else
-        result = encode_into(self, args[0], &view, flags);
+        result = encode_into(self, args[0], &view, &options);
     PyBuffer_Release(&view);
     return result;
 }

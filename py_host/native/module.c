@@ -33,6 +33,21 @@ bool argument_u32(PyObject *object, uint32_t *out)
     return true;
 }
 
+/* Flags, or a tuple of flags and the bytes of `allowed`, which live as long as the tuple. */
+bool argument_flags(PyObject *object, isotok_encode_options *out)
+{
+    char *allowed;
+    Py_ssize_t size;
+    if (!PyTuple_Check(object)) return argument_u32(object, &out->flags);
+    if (!arguments("flags", PyTuple_Size(object), 2) ||
+        !argument_u32(PyTuple_GetItem(object, 0), &out->flags) ||
+        PyBytes_AsStringAndSize(PyTuple_GetItem(object, 1), &allowed, &size) < 0)
+        return false;
+    out->allowed = (const void *)allowed;
+    out->allowed_count = (uint32_t)((size_t)size / sizeof(uint32_t));
+    return true;
+}
+
 bool argument_double(PyObject *object, double *out)
 {
     *out = PyFloat_AsDouble(object);

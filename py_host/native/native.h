@@ -199,6 +199,7 @@ bool arguments(const char *name, Py_ssize_t count, Py_ssize_t wanted);
 bool argument_u32(PyObject *object, uint32_t *out);
 bool argument_u64(PyObject *object, uint64_t *out);
 bool argument_bool(PyObject *object, bool *out);
+bool argument_flags(PyObject *object, isotok_encode_options *out);
 bool argument_double(PyObject *object, double *out);
 
 #endif

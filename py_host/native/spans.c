@@ -110,7 +110,7 @@ PyObject *model_encode_spans(PyObject *self, PyObject *const *args, Py_ssize_t c
 {
     isotok_encode_options options = options_of(0);
     if (!arguments("encode_spans", count, count == 5 ? 5 : 3) ||
-        !argument_u32(args[1], &options.flags) || !argument_u32(args[2], &options.offset_unit))
+        !argument_flags(args[1], &options) || !argument_u32(args[2], &options.offset_unit))
         return NULL;
     if (count == 5 &&
         (!argument_double(args[3], &options.alpha) || !argument_u64(args[4], &options.seed)))

@@ -22,7 +22,8 @@ typedef struct {
     uint8_t *tail; /* of the text so far, what the core has not consumed */
     size_t tail_size, tail_capacity;
     size_t least; /* bytes of tail and chunk together that are worth another step */
-    uint32_t flags;
+    isotok_encode_options options; /* of a decoder: its flags */
+    PyObject *flags;               /* what `options` was read from, and points into */
 } stream_object;
 
 /* ---- Life ---------------------------------------------------------------------------- */
@@ -42,25 +43,28 @@ static void stream_dealloc(PyObject *op)
     PyTypeObject *type = Py_TYPE(op);
     stream_let_go(self);
     Py_DECREF(self->model);
+    Py_DECREF(self->flags);
     PyObject_Free(op);
     Py_DECREF(type);
 }
 
 static PyObject *stream_new(PyObject *model, PyTypeObject *type, PyObject *flags)
 {
-    uint32_t number;
+    isotok_encode_options options = options_of(0);
     isotok_error error = error_new();
-    if (!argument_u32(flags, &number)) return NULL;
+    if (!argument_flags(flags, &options)) return NULL;
     stream_object *self = PyObject_New(stream_object, type);
     if (self == NULL) return NULL;
     Py_INCREF(model);
+    Py_INCREF(flags);
     self->model = (model_object *)model;
     self->box = box_take(self->model, &error);
     atomic_flag_clear(&self->busy);
     self->begun = false;
     self->tail = NULL;
     self->tail_size = self->tail_capacity = self->least = 0;
-    self->flags = number;
+    self->options = options;
+    self->flags = flags;
     if (self->box != NULL) return (PyObject *)self;
     Py_DECREF(self);
     return raise_error(state_of(model), &error, "session");
@@ -218,11 +222,10 @@ static isotok_status encode_bytes(stream_object *self, native_call *call, const 
 
 static isotok_status encode_begin(stream_object *self, native_call *call)
 {
-    isotok_encode_options options = options_of(self->flags);
     if (self->begun) return ISOTOK_OK;
     self->begun = true;
     self->tail_size = self->least = 0;
-    return isotok_encode_begin(self->box->session, &options, &call->error);
+    return isotok_encode_begin(self->box->session, &self->options, &call->error);
 }
 
 /* A step's ids as the list or behind it; false with an exception. */
@@ -303,7 +306,7 @@ static PyObject *decode_ids(stream_object *self, const ids_view *ids, bool last)
     if (!text_open(&output, ids->count * 4 + 64)) return NULL;
     native_call call = stream_call(self, ids->count);
     isotok_status status = ISOTOK_OK;
-    if (!self->begun) status = isotok_decode_begin(self->box->session, self->flags, &call.error);
+    if (!self->begun) status = isotok_decode_begin(self->box->session, self->options.flags, &call.error);
     self->begun = true;
     if (status == ISOTOK_OK) status = decode_part(&call, ids, last, &output);
     PyObject *result = NULL;

@@ -326,14 +326,15 @@ export const CACHE_INFO_UNCERTIFIED = 24;
 export const CACHE_INFO_BYPASSED = 32;
 
 // struct isotok_encode_options
-export const SIZEOF_ENCODE_OPTIONS = 40;
+export const SIZEOF_ENCODE_OPTIONS = 48;
 export const ENCODE_OPTIONS_SIZE = 0;
 export const ENCODE_OPTIONS_FLAGS = 4;
 export const ENCODE_OPTIONS_LIMIT = 8;
 export const ENCODE_OPTIONS_OFFSET_UNIT = 16;
-export const ENCODE_OPTIONS_RESERVED = 20;
+export const ENCODE_OPTIONS_ALLOWED_COUNT = 20;
 export const ENCODE_OPTIONS_SEED = 24;
 export const ENCODE_OPTIONS_ALPHA = 32;
+export const ENCODE_OPTIONS_ALLOWED = 40;
 
 // struct isotok_input
 export const SIZEOF_INPUT = 16;
