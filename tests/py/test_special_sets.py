@@ -164,3 +164,24 @@ def test_no_special_tokens(backend: str) -> None:
         assert tok.encode("a </s>", special=set()) == tok.encode("a </s>")
         with pytest.raises(TokenizerError, match="'</s>' is no special token"):
             tok.encode("a </s>", special={"</s>"})
+
+
+def test_compat() -> None:
+    """Programs for tiktoken; also where two special tokens have one id."""
+    from isotok.compat import tiktoken as ours
+
+    ranks = {bytes([i]): i for i in range(256)} | {b"th": 256, b"the": 257, b"d|": 258}
+    special = SPECIAL | {"<|also|>": 420}
+    made: dict[str, Any] = {"pat_str": PATTERNS["cl100k_base"], "mergeable_ranks": ranks}
+    reference = tiktoken.Encoding("toy", special_tokens=special, **made)
+    encoding = ours.Encoding("toy", special_tokens=special, **made)
+    rng = random.Random(8)
+    for _ in range(TEXTS):
+        text = "".join(rng.choices([*PIECES, "<|also|>"], k=rng.randrange(12)))
+        chosen = set(rng.sample(list(special), rng.randrange(len(special) + 1)))
+        allowed = rng.choice([chosen, chosen, "all"])
+        want = reference.encode(text, allowed_special=allowed, disallowed_special=())
+        options: dict[str, Any] = {"allowed_special": allowed, "disallowed_special": ()}
+        assert encoding.encode(text, **options) == want, (text, allowed)
+        assert encoding.encode_to_numpy(text, **options).tolist() == want
+        assert encoding.encode_batch([text, "a"], **options)[0] == want

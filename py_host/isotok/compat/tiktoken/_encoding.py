@@ -127,13 +127,11 @@ class Encoding:
         allowed = self._allowed(text, allowed_special, disallowed_special)
         if not _need_text(text).isascii():
             text.encode()
-        if not allowed:
-            return self._tokenizer.encode_to_numpy(text)
-        if allowed >= self.special_tokens_set:
-            return self._tokenizer.encode_to_numpy(text, special="all")
-        import numpy
+        if allowed & self._aliases:
+            import numpy
 
-        return numpy.array(self._encode(text, allowed), dtype=numpy.uint32)
+            return numpy.array(self._encode_split(text, allowed), dtype=numpy.uint32)
+        return self._tokenizer.encode_to_numpy(text, special=allowed)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Encode texts as `encode_ordinary` does."""
@@ -151,11 +149,10 @@ class Encoding:
         allowed: AbstractSet[str] = set()
         for each in text:
             allowed = self._allowed(each, allowed_special, disallowed_special)
-        if allowed and not allowed >= self.special_tokens_set:
-            return [self._encode(each, allowed) for each in text]
-        special = "all" if allowed else None
+        if allowed & self._aliases:
+            return [self._encode_split(each, allowed) for each in text]
         return self._tokenizer.encode_batch(
-            text, threads=num_threads, special=special, output="list"
+            text, threads=num_threads, special=allowed, output="list"
         )
 
     def encode_with_unstable(
@@ -208,8 +205,12 @@ class Encoding:
     def _encode(self, text: str, allowed: AbstractSet[str]) -> list[int]:
         if not allowed:
             return self._tokenizer.encode(text)
-        if allowed >= self.special_tokens_set:
-            return self._tokenizer.encode(text, special="all")
+        if allowed & self._aliases:
+            return self._encode_split(text, allowed)
+        return self._tokenizer.encode(text, special=allowed)
+
+    def _encode_split(self, text: str, allowed: AbstractSet[str]) -> list[int]:
+        """Encode text with special tokens that the model does not know under this text."""
         ids: list[int] = []
         for i, part in enumerate(_any_of(frozenset(allowed)).split(text)):
             if i % 2:
@@ -310,6 +311,12 @@ class Encoding:
     def special_tokens_set(self) -> set[str]:
         """Texts of the special tokens."""
         return set(self._special_tokens)
+
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        """Special tokens whose id is that of another one, which the model knows."""
+        every = self._special_tokens.items()
+        return frozenset(t for t, i in every if self._tokenizer.id_to_bytes(i) != t.encode())
 
     @cached_property
     def _special_values(self) -> frozenset[int]:
