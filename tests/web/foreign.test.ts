@@ -151,9 +151,61 @@ test("hostile files: an error that says where, or a model", LONG, async () => {
 
 test("options that make no sense", async () => {
   const tokenizer = await Tokenizer.load(smallFile("bytes.json"));
-  expect(() => tokenizer.encode("a", { special: "some" as never })).toThrow(
-    'special: some is unknown; use "none" or "all"',
-  );
+  for (const special of ["some", 5, null, {}]) {
+    expect(() => tokenizer.encode("a", { special: special as never })).toThrow(
+      `special: ${String(special)} is unknown; use "none", "all" or a set of special tokens`,
+    );
+  }
+  for (const token of ["hello", "", "<mask>x", 5, 10 ** 9, -1, 0.5, {}]) {
+    expect(() => tokenizer.count("a", { special: ["<mask>", token as never] })).toThrow(
+      `special: ${JSON.stringify(token)} is no special token of the model`,
+    );
+  }
+  tokenizer.dispose();
+});
+
+test("a set of special tokens, in every call", async () => {
+  const tokenizer = await Tokenizer.load(smallFile("bytes, template.json"));
+  const text = "<mask>hello</s> [CLS] <s>the end<mask>";
+  const options = { special: new Set(["<mask>", 0]), addSpecialTokens: false };
+  const ids = [...tokenizer.encode(text, options)];
+  const special = ["<mask>", "[CLS]", "<s>", "</s>"].map((name) => tokenizer.pieceToId(name));
+  const found = special.map((id) => ids.filter((each) => each === id).length);
+  expect(found).toEqual([2, 0, 1, 0]);
+  expect(tokenizer.decode(ids, { skipSpecialTokens: false })).toBe(text);
+  expect([...tokenizer.encodeWithOffsets(text, options).ids]).toEqual(ids);
+  expect([...tokenizer.encodeBatch([text, "", text], options).ids]).toEqual([...ids, ...ids]);
+  expect([...tokenizer.countBatch([text, "<s>"], options)]).toEqual([ids.length, 1]);
+  const target = new Uint32Array(ids.length);
+  expect(tokenizer.encodeInto(text, target, options)).toBe(ids.length);
+  expect([...target]).toEqual(ids);
+  expect(tokenizer.fits(text, ids.length, options)).toBe(true);
+  expect(tokenizer.fits(text, ids.length - 1, options)).toBe(false);
+  expect([...tokenizer.truncate(text, 3, options)]).toEqual(ids.slice(0, 3));
+  expect([...tokenizer.sample(text, { ...options, dropout: 0 })]).toEqual(ids);
+  const long = text.repeat(20_000);
+  expect(tokenizer.count(long, options)).toBe(20_000 * ids.length);
+  tokenizer.dispose();
+});
+
+test("encoders with sets of their own, one beside the other", async () => {
+  const tokenizer = await Tokenizer.load(smallFile("bytes.json"));
+  const sets = [["<mask>"], ["<s>", "</s>"], [], ["[CLS]", "<mask>", "</s>"]];
+  const text = "<mask>hello</s> [CLS] <s>the end<mask>";
+  const encoders = sets.map((special) => tokenizer.encoder({ special }));
+  const found: number[][] = sets.map(() => []);
+  for (let round = 0; round < 3; round++) {
+    for (const character of text) {
+      for (const [i, encoder] of encoders.entries()) found[i]?.push(...encoder.push(character));
+      tokenizer.encode("<s>", { special: ["<s>", "[CLS]"] });
+    }
+    for (const [i, encoder] of encoders.entries()) found[i]?.push(...encoder.flush());
+  }
+  for (const [i, special] of sets.entries()) {
+    const ids = [...tokenizer.encode(text, { special })];
+    expect(found[i]).toEqual([...ids, ...ids, ...ids]);
+  }
+  for (const encoder of encoders) encoder.dispose();
   tokenizer.dispose();
 });
 
@@ -162,6 +214,8 @@ test("a worker: options, and the name of a Response", async () => {
   const tokenizer = await worker.load(smallFile("bytes, template.json"), { foreign });
   const bare = await tokenizer.encode("hello</s>", { addSpecialTokens: false, special: "none" });
   expect(await tokenizer.decode(bare)).toBe("hello</s>");
+  const some = await tokenizer.encode("<s></s>", { special: new Set(["<s>"]) });
+  expect(await tokenizer.decode(some)).toBe("</s>");
   const ids = await tokenizer.encode("hello</s>");
   expect(ids.length).toBe(5); // <s> hello </s> </s> <s>
   expect(await tokenizer.decode(ids)).toBe("hello");

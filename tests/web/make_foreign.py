@@ -33,6 +33,7 @@ TEXTS = (
     "",
     "hello world",
     " Hello  <mask>World, it's [CLS] the end</s> of 1234 \ufb01les\n\n",
+    "<|endofprompt|><|endoftext|> hello<|endoftext|",
     "e\u0301 \u00c9t\u00e9 \uff11\uff12\u3000\u6771\u4eac a\u2581b `` '' \U0001f600",
 )
 CHOICES: tuple[dict[str, Any], ...] = (
@@ -40,6 +41,9 @@ CHOICES: tuple[dict[str, Any], ...] = (
     {"special": "none"},
     {"special": "all", "add_special_tokens": False},
     {"add_special_tokens": True},
+    {"special": []},
+    {"special": ["<mask>", 1]},  # not in every model: there it is an error
+    {"special": ["<|endoftext|>"], "add_special_tokens": False},
 )
 
 Json = dict[str, Any]

@@ -8,16 +8,20 @@ import { isUint8Array } from "./tags.js";
 /** What offsets count: UTF-16 code units (as JavaScript does), code points, or UTF-8 bytes. */
 export type Unit = "utf16" | "codepoint" | "byte";
 
+/** Special tokens: a set of them by texts or ids. */
+export type Special = "none" | "all" | ReadonlySet<string | number> | readonly (string | number)[];
+
 export interface EncodeOptions {
   /** Put the model's BOS id in front. */
   readonly bos?: boolean;
   /** Put its EOS id at the end. */
   readonly eos?: boolean;
   /**
-   * Whether texts of special tokens in the text become these tokens. By default what the
-   * library does that the model comes from: for a tokenizer.json they do, for others not.
+   * Which special tokens are looked for in the text: none, all, or those of a set, given by
+   * texts or ids, so that all others are ordinary text. By default what the library does that
+   * the model comes from: for a tokenizer.json all, for others none.
    */
-  readonly special?: "none" | "all";
+  readonly special?: Special;
   /**
    * Put the tokens around the text that the model has for that. By default those of a
    * tokenizer.json are, as its library does.
@@ -45,32 +49,13 @@ const UNITS: Readonly<Record<Unit, number>> = {
   utf16: abi.UNIT_UTF16,
 };
 
-export function flagsOf(options: EncodeOptions | undefined): number {
-  if (options === undefined) return 0;
-  const { bos, eos, special, addSpecialTokens } = options;
-  return (
-    (bos ? abi.BOS : 0) |
-    (eos ? abi.EOS : 0) |
-    specialFlag(special) |
-    choice(addSpecialTokens, abi.TEMPLATE, abi.NO_TEMPLATE)
-  );
-}
-
 export function decodeFlagsOf(options: DecodeOptions | undefined): number {
   return choice(options?.skipSpecialTokens, abi.SKIP_SPECIAL, abi.KEEP_SPECIAL);
 }
 
 /** Neither flag: as the model does by itself. */
-function choice(wanted: boolean | undefined, yes: number, no: number): number {
+export function choice(wanted: boolean | undefined, yes: number, no: number): number {
   return wanted === undefined ? 0 : wanted ? yes : no;
-}
-
-function specialFlag(special: unknown): number {
-  if (special === undefined) return 0;
-  if (special === "all" || special === "none") {
-    return special === "all" ? abi.SPECIAL : abi.NO_SPECIAL;
-  }
-  throw argumentError(`special: ${String(special)} is unknown; use "none" or "all"`);
 }
 
 export function unitOf(unit: Unit = "utf16"): number {

@@ -1,7 +1,16 @@
 /** Texts to token ids: single texts, with offsets, and batches. */
 
 import { TokenizerError } from "./errors.js";
-import { BATCH, type Draw, type ModelInstance, NO_TAIL, type Session } from "./instance.js";
+import {
+  BATCH,
+  type Draw,
+  type Flags,
+  isSet,
+  type ModelInstance,
+  NO_TAIL,
+  type Session,
+  withFlags,
+} from "./instance.js";
 import * as abi from "./layout_gen.js";
 import type { Text } from "./memory.js";
 import { Chunks, writeText } from "./text.js";
@@ -27,7 +36,7 @@ const newWords = (length: number): Words => new Uint32Array(length);
 
 /** What a text is encoded to. */
 interface Plan {
-  readonly flags: number;
+  readonly flags: Flags;
   readonly limit: number;
   readonly unit: number;
   readonly columns: number;
@@ -35,7 +44,7 @@ interface Plan {
 }
 
 /** Of ids alone. */
-const idsPlan = (flags: number, limit = 0, draw?: Draw): Plan => ({
+const idsPlan = (flags: Flags, limit = 0, draw?: Draw): Plan => ({
   flags,
   limit,
   unit: abi.UNIT_BYTE,
@@ -55,7 +64,7 @@ function run(model: ModelInstance, text: Text, plan: Plan, drain: (count: number
 }
 
 function begin(model: ModelInstance, session: Session, plan: Plan): void {
-  model.writeOptions(plan.flags, plan.limit, plan.unit, plan.draw);
+  model.writeOptions(plan.flags, plan.limit, plan.unit, plan.draw, session);
   model.begin("isotok_encode_begin", session);
 }
 
@@ -76,7 +85,7 @@ function runPart(
 ): Uint8Array {
   const { at } = model;
   const { memory } = model.machine;
-  const isOnlyCounted = (flags & abi.COUNT_ONLY) !== 0;
+  const isOnlyCounted = isSet(flags, abi.COUNT_ONLY);
   let held = 0;
   const step = () => {
     model.writeOutput(columns, isOnlyCounted ? 0 : held);
@@ -96,7 +105,7 @@ function runPart(
 export function encode(
   model: ModelInstance,
   text: Text,
-  flags: number,
+  flags: Flags,
   limit: number,
   draw?: Draw,
 ): Words {
@@ -111,7 +120,7 @@ function collectIds(model: ModelInstance, ids: Chunks<Words>): (count: number) =
 }
 
 /** Begins a text that comes in parts. */
-export function beginParts(model: ModelInstance, session: Session, flags: number): void {
+export function beginParts(model: ModelInstance, session: Session, flags: Flags): void {
   begin(model, session, idsPlan(flags));
 }
 
@@ -132,7 +141,7 @@ export function encodePart(
 export function encodeInto(
   model: ModelInstance,
   text: Text,
-  flags: number,
+  flags: Flags,
   target: Uint32Array,
 ): number {
   let done = 0;
@@ -145,9 +154,9 @@ export function encodeInto(
 }
 
 /** Number of ids; counting stops at `limit` unless that is 0. */
-export function count(model: ModelInstance, text: Text, flags: number, limit: number): number {
+export function count(model: ModelInstance, text: Text, flags: Flags, limit: number): number {
   let total = 0;
-  run(model, text, idsPlan(flags | abi.COUNT_ONLY, limit), (found) => {
+  run(model, text, idsPlan(withFlags(flags, abi.COUNT_ONLY), limit), (found) => {
     total += found;
   });
   return total;
@@ -159,13 +168,13 @@ export function count(model: ModelInstance, text: Text, flags: number, limit: nu
 export function encodeSpans(
   model: ModelInstance,
   text: Text,
-  flags: number,
+  flags: Flags,
   unit: number,
   norms: boolean,
 ): Spans {
   const columns = norms ? 5 : 3;
   const found = Array.from({ length: columns }, () => new Chunks(newWords));
-  const wanted = flags | abi.OFFSETS | (norms ? abi.NORM_SPANS : 0);
+  const wanted = withFlags(flags, abi.OFFSETS | (norms ? abi.NORM_SPANS : 0));
   run(model, text, { flags: wanted, limit: 0, unit, columns }, (count) => {
     checkBases(model);
     for (const [i, column] of found.entries()) {
@@ -190,7 +199,7 @@ function checkBases(model: ModelInstance): void {
 // -- batches ------------------------------------------------------------------------
 
 /** Encodes (or, by the flags, only counts) texts: as many as fit the window in one crossing. */
-export function encodeBatch(model: ModelInstance, texts: readonly Text[], flags: number): Batch {
+export function encodeBatch(model: ModelInstance, texts: readonly Text[], flags: Flags): Batch {
   const ids = new Chunks(newWords);
   const ends = new Uint32Array(texts.length);
   let total = 0;
@@ -206,7 +215,7 @@ export function encodeBatch(model: ModelInstance, texts: readonly Text[], flags:
     // Too long for the window, or more ids than there is room for: one by one, in parts.
     for (const last = next + Math.max(together, 1); next < last; next++) {
       const text = texts[next] as Text;
-      if (flags & abi.COUNT_ONLY) {
+      if (isSet(flags, abi.COUNT_ONLY)) {
         total += count(model, text, flags, 0);
       } else {
         run(model, text, idsPlan(flags), collectIds(model, ids));
@@ -234,7 +243,7 @@ function layOut(model: ModelInstance, texts: readonly Text[], first: number): nu
 }
 
 /** Encodes the texts in the window; undefined if there is too little room for the ids. */
-function encodeLaidOut(model: ModelInstance, count: number, flags: number): Batch | undefined {
+function encodeLaidOut(model: ModelInstance, count: number, flags: Flags): Batch | undefined {
   const { machine, at, session } = model;
   const { memory } = machine;
   const idEnds = at.ends + 4 * count;
@@ -262,7 +271,7 @@ function encodeLaidOut(model: ModelInstance, count: number, flags: number): Batc
       model.grow(session);
     }
     const ends = memory.copyWords(idEnds, count);
-    const total = flags & abi.COUNT_ONLY ? 0 : (ends[count - 1] as number);
+    const total = isSet(flags, abi.COUNT_ONLY) ? 0 : (ends[count - 1] as number);
     return { ids: memory.copyWords(at.results, total), ends };
   } finally {
     model.settle();

@@ -4,7 +4,7 @@
 import { checkText } from "./arguments.js";
 import { disposedError, makeDisposable } from "./dispose.js";
 import { beginParts, encodePart } from "./encode.js";
-import { type ModelInstance, NO_TAIL, type Session } from "./instance.js";
+import { type Flags, type ModelInstance, NO_TAIL, type Session } from "./instance.js";
 import type { Text } from "./memory.js";
 
 export interface Encoder extends Disposable {}
@@ -26,7 +26,7 @@ export class Encoder {
 
   readonly #model: ModelInstance;
   readonly #registry: FinalizationRegistry<Session> | undefined;
-  readonly #flags: number;
+  readonly #flags: Flags;
   /** Of the text that is under way. */
   #session: Session | undefined;
   /** Its last bytes, which the core has not consumed yet. */
@@ -39,7 +39,7 @@ export class Encoder {
   constructor(
     model: ModelInstance,
     registry: FinalizationRegistry<Session> | undefined,
-    flags: number,
+    flags: Flags,
   ) {
     void model.machine; // or an error: it is disposed
     this.#model = model;

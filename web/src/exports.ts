@@ -1,6 +1,12 @@
 /** What every entry point exports besides `Tokenizer`. */
 
-export type { DecodeOptions, EncodeOptions, OffsetsOptions, Unit } from "./arguments.js";
+export type {
+  DecodeOptions,
+  EncodeOptions,
+  OffsetsOptions,
+  Special,
+  Unit,
+} from "./arguments.js";
 export type { Decoder } from "./decode.js";
 export type { Batch } from "./encode.js";
 export type { Encoder } from "./encoder.js";

@@ -46,6 +46,19 @@ export interface Session {
   pointer: Address;
   block: Address;
   size: number;
+  /** A block with the special tokens of its text; 0: none. */
+  allowed: Address;
+}
+
+/** Flags of the core's encode options, alone or with `allowed` there. */
+export type Flags = number | { readonly flags: number; readonly allowed: Uint32Array };
+
+export function withFlags(flags: Flags, more: number): Flags {
+  return typeof flags === "number" ? flags | more : { ...flags, flags: flags.flags | more };
+}
+
+export function isSet(flags: Flags, flag: number): boolean {
+  return ((typeof flags === "number" ? flags : flags.flags) & flag) !== 0;
 }
 
 /** What a sample depends on beside text and flags. */
@@ -90,6 +103,8 @@ export class ModelInstance {
   readonly window: number;
   /** Decodes results; between calls it holds nothing. */
   readonly utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Sets of special tokens that calls were given, as the core takes them. */
+  readonly sets = new Map<string, Uint32Array>();
   readonly #arena: Arena;
   /** Blocks of the arena for the call under way. */
   readonly #loans = new Set<Address>();
@@ -180,7 +195,7 @@ export class ModelInstance {
 
   #newSession(block: Address, size: number): Session {
     const { machine, at } = this;
-    const session = { pointer: 0, block, size };
+    const session = { pointer: 0, block, size, allowed: 0 };
     const status = machine.call(
       "isotok_session_init",
       this.#model,
@@ -229,6 +244,7 @@ export class ModelInstance {
 
   release(session: Session): void {
     this.#arena.give(session.block);
+    if (session.allowed !== 0) this.#arena.give(session.allowed);
     this.#shrink();
   }
 
@@ -307,25 +323,45 @@ export class ModelInstance {
     if (status !== abi.OK) throw this.error(status, "text");
   }
 
-  writeOptions(flags: number, limit: number, unit: number, draw?: Draw): void {
+  writeOptions(
+    flags: Flags,
+    limit: number,
+    unit: number,
+    draw?: Draw,
+    session = this.#session,
+  ): void {
     const [oldFlags, oldLimit, oldUnit] = this.#options;
     if (flags === oldFlags && limit === oldLimit && unit === oldUnit) return;
     const { memory } = this.machine;
+    const [number, allowed] =
+      typeof flags === "number" ? [flags] : ([flags.flags, flags.allowed] as const);
     const at = this.at.options;
     memory.setWord(at + abi.ENCODE_OPTIONS_SIZE, abi.SIZEOF_ENCODE_OPTIONS);
-    memory.setWord(at + abi.ENCODE_OPTIONS_FLAGS, flags);
+    memory.setWord(at + abi.ENCODE_OPTIONS_FLAGS, number);
     memory.setLong(at + abi.ENCODE_OPTIONS_LIMIT, limit);
     memory.setWord(at + abi.ENCODE_OPTIONS_OFFSET_UNIT, unit);
-    memory.setWord(at + abi.ENCODE_OPTIONS_RESERVED, 0);
+    memory.setWord(at + abi.ENCODE_OPTIONS_ALLOWED_COUNT, allowed?.length ?? 0);
+    memory.setWord(at + abi.ENCODE_OPTIONS_ALLOWED, allowed ? this.#lend(allowed, session) : 0);
     if (draw === undefined) {
       memory.setLong(at + abi.ENCODE_OPTIONS_SEED, 0);
       memory.setLong(at + abi.ENCODE_OPTIONS_ALPHA, 0);
-      this.#options = [flags, limit, unit];
+      this.#options = allowed ? [] : [number, limit, unit];
     } else {
       memory.setBits(at + abi.ENCODE_OPTIONS_SEED, draw.seed);
       memory.setDouble(at + abi.ENCODE_OPTIONS_ALPHA, draw.alpha);
       this.#options = [];
     }
+  }
+
+  /** Writes words to memory that stays as long as the session's text. */
+  #lend(words: Uint32Array, session: Session): Address {
+    const { memory } = this.machine;
+    const isHome = session === this.#session;
+    const size = Math.max(4 * words.length, 4);
+    const block = isHome ? this.loan(size) : this.#arena.take(memory, size);
+    if (!isHome) session.allowed = block;
+    memory.writeIds(block, words, 0, words.length);
+    return block;
   }
 
   /**

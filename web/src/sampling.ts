@@ -1,12 +1,13 @@
 /** What there is beside the best segmentation: samples and n-best lists. */
 
-import { type EncodeOptions, flagsOf } from "./arguments.js";
+import type { EncodeOptions } from "./arguments.js";
 import { encode } from "./encode.js";
 import { argumentError } from "./errors.js";
 import type { Algorithm } from "./info.js";
-import { type Draw, type ModelInstance, RESULT_WORDS } from "./instance.js";
+import { type Draw, type Flags, type ModelInstance, RESULT_WORDS } from "./instance.js";
 import * as abi from "./layout_gen.js";
 import type { Address, Text } from "./memory.js";
+import { flagsOf } from "./special.js";
 import { writeText } from "./text.js";
 
 type Words = Uint32Array<ArrayBuffer>;
@@ -60,7 +61,7 @@ const WORK = 1 << 18;
 export function sample(model: ModelInstance, text: Text, options: SampleOptions = {}): Words {
   const [kind, alpha] = kindOf(model.info.algorithm, options);
   const draw = { alpha, seed: seedOf(options.seed) };
-  return encode(model, text, kind | flagsOf(options), 0, draw);
+  return encode(model, text, flagsOf(model, options, kind), 0, draw);
 }
 
 /** Draws one of the `n` best segmentations. */
@@ -71,7 +72,7 @@ export function sampleNbest(
   options: SampleNbestOptions = {},
 ): Words {
   const draw = { alpha: noiseOf("alpha", options.alpha), seed: seedOf(options.seed) };
-  const [drawn] = nbest(model, text, abi.SAMPLE | flagsOf(options), n, draw);
+  const [drawn] = nbest(model, text, flagsOf(model, options, abi.SAMPLE), n, draw);
   return (drawn as Scored).ids;
 }
 
@@ -115,7 +116,7 @@ function seedOf(seed: number | bigint | undefined): bigint {
 export function nbest(
   model: ModelInstance,
   text: Text,
-  flags: number,
+  flags: Flags,
   n: number,
   draw?: Draw,
 ): Scored[] {

@@ -9,7 +9,6 @@ import {
   type DecodeOptions,
   decodeFlagsOf,
   type EncodeOptions,
-  flagsOf,
   type OffsetsOptions,
   type Unit,
   unitOf,
@@ -41,6 +40,7 @@ import {
   sample,
   sampleNbest,
 } from "./sampling.js";
+import { flagsOf } from "./special.js";
 import {
   checkChunks,
   type DecoderStream,
@@ -119,7 +119,7 @@ export class Tokenizer {
 
   /** Token ids of a text. */
   encode(text: Text, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
-    return encode(this.#model, checkText(text), flagsOf(options), 0);
+    return encode(this.#model, checkText(text), flagsOf(this.#model, options), 0);
   }
 
   /**
@@ -130,14 +130,14 @@ export class Tokenizer {
    */
   encodeInto(text: Text, target: Uint32Array, options?: EncodeOptions): number {
     if (!isUint32Array(target)) throw argumentError("target must be a Uint32Array");
-    const found = encodeInto(this.#model, checkText(text), flagsOf(options), target);
+    const found = encodeInto(this.#model, checkText(text), flagsOf(this.#model, options), target);
     if (found > target.length) throw bufferError(found);
     return found;
   }
 
   /** Ids of many texts, in one array with the end of each text. */
   encodeBatch(texts: Iterable<Text>, options?: EncodeOptions): Batch {
-    return encodeBatch(this.#model, checkTexts(texts), flagsOf(options));
+    return encodeBatch(this.#model, checkTexts(texts), flagsOf(this.#model, options));
   }
 
   /** Token ids with the place of each in the text; empty where a token came from nothing. */
@@ -149,7 +149,7 @@ export class Tokenizer {
   encodeWithOffsets(text: Text, options?: OffsetsOptions): Encoding | EncodingWithPieces {
     const unit = unitOf(options?.unit);
     const withPieces = options?.pieces === true;
-    const flags = flagsOf(options);
+    const flags = flagsOf(this.#model, options);
     const spans = encodeSpans(this.#model, checkText(text), flags, unit, withPieces);
     const { ids, begin, end, normBegin, normEnd } = spans;
     if (normBegin === undefined || normEnd === undefined) return { ids, begin, end };
@@ -166,12 +166,12 @@ export class Tokenizer {
 
   /** Number of tokens of a text, without making them. */
   count(text: Text, options?: EncodeOptions): number {
-    return count(this.#model, checkText(text), flagsOf(options), 0);
+    return count(this.#model, checkText(text), flagsOf(this.#model, options), 0);
   }
 
   /** Numbers of tokens of many texts. */
   countBatch(texts: Iterable<Text>, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
-    const flags = flagsOf(options) | abi.COUNT_ONLY;
+    const flags = flagsOf(this.#model, options, abi.COUNT_ONLY);
     const { ends } = encodeBatch(this.#model, checkTexts(texts), flags);
     return ends.map((end, i) => end - (i === 0 ? 0 : (ends[i - 1] as number)));
   }
@@ -179,7 +179,7 @@ export class Tokenizer {
   /** Whether a text has at most `limit` tokens, BOS and EOS included; stops at more. */
   fits(text: Text, limit: number, options?: EncodeOptions): boolean {
     checkLimit(limit);
-    return count(this.#model, checkText(text), flagsOf(options), limit + 1) <= limit;
+    return count(this.#model, checkText(text), flagsOf(this.#model, options), limit + 1) <= limit;
   }
 
   /**
@@ -188,13 +188,18 @@ export class Tokenizer {
    */
   truncate(text: Text, limit: number, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
     checkLimit(limit);
-    const ids = encode(this.#model, checkText(text), flagsOf(options), Math.max(limit, 1));
+    const ids = encode(
+      this.#model,
+      checkText(text),
+      flagsOf(this.#model, options),
+      Math.max(limit, 1),
+    );
     return limit === 0 ? new Uint32Array() : ids;
   }
 
   /** An encoder for a text that comes in chunks; dispose of it at the end. */
   encoder(options?: EncodeOptions): Encoder {
-    return new Encoder(this.#model, this.#streams(), flagsOf(options));
+    return new Encoder(this.#model, this.#streams(), flagsOf(this.#model, options));
   }
 
   /**
@@ -231,7 +236,7 @@ export class Tokenizer {
    * @param n From 1 to 512; there may be fewer.
    */
   nbest(text: Text, n: number, options?: EncodeOptions): Scored[] {
-    return nbest(this.#model, checkText(text), flagsOf(options), n);
+    return nbest(this.#model, checkText(text), flagsOf(this.#model, options), n);
   }
 
   /** Draws one of the `n` best segmentations, with P ~ exp(alpha * score). */
@@ -257,7 +262,7 @@ export class Tokenizer {
    * @throws TokenizerError `E_TEXT` if no normalized text is like it: `offset` is the byte.
    */
   encodeNormalized(text: Text, options?: EncodeOptions): Uint32Array<ArrayBuffer> {
-    return encode(this.#model, checkText(text), flagsOf(options) | abi.NORMALIZED, 0);
+    return encode(this.#model, checkText(text), flagsOf(this.#model, options, abi.NORMALIZED), 0);
   }
 
   /**
