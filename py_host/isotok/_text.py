@@ -65,3 +65,20 @@ class PairPositions:
     def original(self, position: int) -> int:
         """Position in `text` of `position` in the joined text."""
         return position + bisect_left(self._joined, position)
+
+
+def length_in(text: str | bytes, unit: str) -> int:
+    """Length of a text in a unit of offsets; ill-formed bytes count as U+FFFD, one each.
+
+    Examples
+    --------
+    >>> [length_in("a😀".encode(), unit) for unit in ("codepoint", "byte", "utf16")]
+    [2, 5, 3]
+    """
+    if unit == "codepoint" and isinstance(text, str):
+        return len(text)
+    data = to_utf8(text) if isinstance(text, str) else text
+    if unit == "byte":
+        return len(data)
+    points = data.decode(errors="surrogateescape")
+    return len(points) + (sum(point > "\uffff" for point in points) if unit == "utf16" else 0)

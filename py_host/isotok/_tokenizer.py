@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, overload
 
-from isotok import _layout_gen as abi
 from isotok._arguments import Unit, decode_flags_of, limit_of, unit_of
 from isotok._batch import Batched
 from isotok._gone import CLOSED, NEVER_OPENED, Gone
 from isotok._long import Long
 from isotok._normalized import OfNormalized
+from isotok._parts import Parted
 from isotok._results import (
     Encoding,
     NormalizedBytes,
@@ -26,7 +26,6 @@ from isotok._sampling import Sampled
 from isotok._special import Special
 from isotok._stream import Streaming
 from isotok._text import PairPositions, has_pairs
-from isotok._vocabulary import Vocabulary
 from isotok.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from isotok._results import Ids, Memory
 
 
-class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
+class Tokenizer(Parted, OfNormalized, Sampled, Batched, Long, Streaming):
     """An opened model. `isotok.load` makes one.
 
     It never changes, so any number of threads may use it at the same time, and forked
@@ -237,18 +236,7 @@ class Tokenizer(Vocabulary, OfNormalized, Sampled, Batched, Long, Streaming):
         >>> offsets
         [(0, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 11)]
         """
-        ids, offsets, unknown = self._backend.encode_spans(
-            text, self._flags(bos, eos, special, add_special_tokens), unit_of(unit)
-        )
-        if unit == "codepoint" and isinstance(text, str) and has_pairs(text):
-            original = PairPositions(text).original
-            offsets = [(original(begin), original(end)) for begin, end in offsets]
-        pieces = self._pieces_of(ids)
-        if unknown:
-            normalized, _ = self._backend.normalize(text, 0, abi.UNIT_BYTE, False)
-            for position, begin, end in unknown:
-                pieces[position] = normalized[begin:end].decode(errors="replace")
-        return Encoding(ids, pieces, offsets)
+        return self._encoding(text, self._flags(bos, eos, special, add_special_tokens), unit)
 
     def count(
         self,

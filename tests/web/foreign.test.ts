@@ -209,6 +209,50 @@ test("encoders with sets of their own, one beside the other", async () => {
   tokenizer.dispose();
 });
 
+test("parts, each with its special tokens", async () => {
+  const tokenizer = await Tokenizer.load(smallFile("bytes, template.json"));
+  const bytes = Uint8Array.of(0x61, 0xf0, 0x9f, 0x98, 0x20, ...new TextEncoder().encode("é🙂<s>"));
+  const parts = [
+    ["<mask>hello", "all"],
+    [" <mask> 🙂wor\ud800", "none"],
+    [bytes, new Set(["<s>"])],
+    ["", []],
+    ["</s><s>", undefined],
+  ] as const;
+  const around = [...tokenizer.encode("")];
+  const bare = parts.map(([text, special]) =>
+    tokenizer.encode(text, { addSpecialTokens: false, ...(special && { special }) }),
+  );
+  const ids = [...tokenizer.encodeParts(parts)];
+  expect(ids).toEqual([around[0], ...bare.flatMap((part) => [...part]), ...around.slice(1)]);
+  expect([...tokenizer.encodeParts(parts, { addSpecialTokens: false })]).toEqual(
+    ids.slice(1, 1 - around.length),
+  );
+  expect(tokenizer.encodeParts([]).length).toBe(around.length);
+  const whole = `<mask>hello <mask> 🙂wor\ufffda\ufffd\ufffd\ufffd é🙂<s></s><s>`;
+  const lengths = { utf16: whole.length, codepoint: [...whole].length, byte: 50 };
+  for (const unit of ["utf16", "codepoint", "byte"] as const) {
+    const found = tokenizer.encodePartsWithOffsets(parts, { unit });
+    expect([...found.ids]).toEqual(ids);
+    const last = ids.length - around.length; // the second half of </s><s>
+    expect(found.end[last], unit).toBe(lengths[unit]);
+    expect(found.begin[last], unit).toBe(lengths[unit] - 3);
+    expect([found.begin[0], found.end[0], found.end[ids.length - 1]]).toEqual([0, 0, 0]);
+    expect(found.begin[1]).toBe(0);
+  }
+  expect(() => tokenizer.encodeParts([["a", undefined], "ab" as never])).toThrow(
+    "parts[1] must be [text, special]",
+  );
+  expect(() => tokenizer.encodeParts([["a", ["zz"]]])).toThrow('parts[0]: special: "zz" is no');
+  const worker = new TokenizerWorker();
+  const remote = await worker.load(smallFile("bytes, template.json"), { foreign });
+  expect([...(await remote.encodeParts(parts))]).toEqual(ids);
+  const places = tokenizer.encodePartsWithOffsets(parts);
+  expect(await remote.encodePartsWithOffsets(parts)).toEqual(places);
+  worker.dispose();
+  tokenizer.dispose();
+});
+
 test("a worker: options, and the name of a Response", async () => {
   const worker = new TokenizerWorker();
   const tokenizer = await worker.load(smallFile("bytes, template.json"), { foreign });

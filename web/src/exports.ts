@@ -18,6 +18,7 @@ export type { WasmSource } from "./load/module.js";
 export type { CompileOptions, ForeignReader, LoadOptions } from "./load/open.js";
 export type { Ids, Text } from "./memory.js";
 export type { NormalizedBytes } from "./normalize.js";
+export type { AroundOptions, Part, PartsOffsetsOptions } from "./parts.js";
 export type { SampleNbestOptions, SampleOptions, Scored } from "./sampling.js";
 export type { DecoderStream, EncoderStream, IdChunk, IdSource, TextSource } from "./streams.js";
 export type { Encoding, EncodingWithPieces } from "./tokenizer.js";

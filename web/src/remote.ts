@@ -17,6 +17,7 @@ import type { WasmSource } from "./load/module.js";
 import type { LoadOptions } from "./load/open.js";
 import type { Ids, Text } from "./memory.js";
 import type { NormalizedBytes } from "./normalize.js";
+import type { AroundOptions, Part, PartsOffsetsOptions } from "./parts.js";
 import type { SampleNbestOptions, SampleOptions, Scored } from "./sampling.js";
 import {
   checkChunks,
@@ -134,6 +135,20 @@ export class RemoteTokenizer {
   encodeWithOffsets(text: Text, options?: OffsetsOptions): Promise<Encoding>;
   encodeWithOffsets(text: Text, options?: OffsetsOptions): Promise<Encoding> {
     return this.#handle.call("encodeWithOffsets", text, options);
+  }
+
+  async encodeParts(
+    parts: Iterable<Part>,
+    options?: AroundOptions,
+  ): Promise<Uint32Array<ArrayBuffer>> {
+    return this.#handle.call("encodeParts", Array.from(parts), options);
+  }
+
+  async encodePartsWithOffsets(
+    parts: Iterable<Part>,
+    options?: PartsOffsetsOptions,
+  ): Promise<Encoding> {
+    return this.#handle.call("encodePartsWithOffsets", Array.from(parts), options);
   }
 
   count(text: Text, options?: EncodeOptions): Promise<number> {

@@ -33,6 +33,13 @@ import {
 import type { Ids, Text } from "./memory.js";
 import { type NormalizedBytes, normalize, normalizeBytes } from "./normalize.js";
 import {
+  type AroundOptions,
+  encodeParts,
+  encodePartsWithOffsets,
+  type Part,
+  type PartsOffsetsOptions,
+} from "./parts.js";
+import {
   nbest,
   type SampleNbestOptions,
   type SampleOptions,
@@ -162,6 +169,21 @@ export class Tokenizer {
       }
     }
     return { ids, begin, end, pieces };
+  }
+
+  /**
+   * Ids of a text in parts, for each of which is said what special tokens it may hold: those of
+   * a chat template, none of what a user wrote. They are the ids of each part alone, end to
+   * end; the end of a part is a boundary as a special token is. What the options put around a
+   * text comes once, around all parts.
+   */
+  encodeParts(parts: Iterable<Part>, options?: AroundOptions): Uint32Array<ArrayBuffer> {
+    return encodeParts(this, parts, options);
+  }
+
+  /** The same with the place of each token in the texts of all parts, end to end. */
+  encodePartsWithOffsets(parts: Iterable<Part>, options?: PartsOffsetsOptions): Encoding {
+    return encodePartsWithOffsets(this, parts, options);
   }
 
   /** Number of tokens of a text, without making them. */
