@@ -17,8 +17,11 @@ static bool is_matchable(const isotok_model *model, uint32_t id)
     uint32_t type = model->blob.types[id];
     if (model->features & ISOTOK_FEATURE(PRETOKENS))
         return type != ISOTOK_UNUSED && model->blob.scores[id] >= -FLT_MAX;
+    if (model->features & (ISOTOK_FEATURE(BYTE_LEVEL) | ISOTOK_FEATURE(SPECIAL_TOKENS)))
+        /* a special token that text can give besides has a score */
+        return type == ISOTOK_NORMAL || (type == ISOTOK_CONTROL && model->blob.scores[id] > 0);
     return type == ISOTOK_NORMAL || type == ISOTOK_USER_DEFINED ||
-           (type == ISOTOK_UNUSED && !ISOTOK__HAS(model->byte_level) &&
+           (type == ISOTOK_UNUSED &&
             (model->blob.algorithm == ISOTOK_BPE ||
              (model->is_0_2_1 && model->blob.algorithm != ISOTOK_UNIGRAM)));
 }
