@@ -13,6 +13,7 @@ from typing import Any
 
 import isotok
 import pytest
+from isotok.compat import tokenizers as drop_in
 from isotok.compile import compile_model
 
 from support import data
@@ -58,6 +59,12 @@ def opened(name: str, backend: str, cache_bytes: int | None = None) -> isotok.To
     tok = isotok.load(blob(name), backend=backend, cache_bytes=cache_bytes)  # type: ignore[arg-type]
     atexit.register(tok.close)
     return tok
+
+
+@cache
+def compatible(name: str) -> drop_in.Tokenizer:
+    """The drop-in, on the back end of the environment."""
+    return drop_in.Tokenizer.from_buffer(source(name))
 
 
 @cache
@@ -108,8 +115,7 @@ class Texts:
     def part(self, rng: random.Random) -> str:
         kind = rng.randrange(9)
         if kind < 3:
-            ids = [rng.randrange(self.size) for _ in range(rng.randrange(1, 3))]
-            return str(self.reference.decode(ids, skip_special_tokens=False)).replace("\ufffd", "")
+            return self.pieces(rng, rng.randrange(1, 3)).replace("\ufffd", "")
         if kind == 3:
             return rng.choice(SPACES) * rng.choice((1, 1, 2, 3, 17))
         if kind == 4:
@@ -121,6 +127,11 @@ class Texts:
         if kind == 7 and rng.random() < 0.3:
             return _character(rng)
         return "".join(rng.choices(SCRIPTS, k=rng.randrange(1, 4)))
+
+    def pieces(self, rng: random.Random, count: int) -> str:
+        """Text of random ids."""
+        ids = [rng.randrange(self.size) for _ in range(count)]
+        return str(self.reference.decode(ids, skip_special_tokens=False))
 
     def _token(self, rng: random.Random) -> str:
         token: str = rng.choice(self.tokens[:60] if rng.random() < 0.7 else self.tokens)
@@ -153,12 +164,43 @@ def same_encodings(tok: isotok.Tokenizer, ref: Any, texts: Sequence[str], *, add
     """Ids one by one and as a batch, their number, and offsets in three units."""
     wanted = ref.encode_batch(texts, add_special_tokens=add)
     every = [encoding.ids for encoding in wanted]
-    assert tok.encode_batch(texts, output="list", add_special_tokens=add) == every
+    found = tok.encode_batch(texts, output="list", add_special_tokens=add)
+    assert found == every, next(t for t, a, b in zip(texts, found, every, strict=True) if a != b)
     assert tok.count_batch(texts, add_special_tokens=add) == [len(ids) for ids in every]
     for text, want in zip(texts, wanted, strict=True):
         found = tok.encode_with_offsets(text, add_special_tokens=add)
         assert found.ids == want.ids, text
         assert found.offsets == want.offsets, (text, want.tokens)
+
+
+def same_ids(tok: isotok.Tokenizer, ref: Any, texts: Sequence[str], *, add: bool) -> None:
+    """Ids as a batch."""
+    wanted = [encoding.ids for encoding in ref.encode_batch(texts, add_special_tokens=add)]
+    found = tok.encode_batch(texts, output="list", add_special_tokens=add)
+    assert found == wanted, next(t for t, a, b in zip(texts, found, wanted, strict=True) if a != b)
+
+
+def ids_of(ref: Any, text: str, *, add: bool) -> list[int]:
+    found: list[int] = ref.encode(text, add_special_tokens=add).ids
+    return found
+
+
+def same_compatible(name: str, ref: Any, texts: Sequence[str], *, add: bool) -> None:
+    """All columns of the drop-in's encodings."""
+    found = compatible(name).encode_batch(list(texts), add_special_tokens=add)
+    wanted = ref.encode_batch(texts, add_special_tokens=add)
+    for text, ours, theirs in zip(texts, found, wanted, strict=True):
+        for column in ("ids", "tokens", "offsets", "special_tokens_mask", "word_ids", "type_ids"):
+            assert getattr(ours, column) == getattr(theirs, column), (column, text)
+
+
+def same_special(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
+    """Ids without special tokens of the text, at once and in parts; `ref` is set so."""
+    want = ref.encode(text)
+    found = tok.encode_with_offsets(text, special="none")
+    assert (found.ids, found.offsets) == (want.ids, want.offsets), text
+    parts = cut(text.encode(), rng)
+    assert [i for ids in tok.encode_stream(parts, special="none") for i in ids] == want.ids, parts
 
 
 def same_in_units(tok: isotok.Tokenizer, ref: Any, text: str) -> None:
