@@ -1,9 +1,10 @@
 """`./build.sh test full`: the matrices and limits that are too long for every change.
 
-    ./build.sh test full [--size BYTES] [--only NAME …] [--corpus NAME …] [--processes N]
+    ./build.sh test full [--size BYTES] [--only NAME …] [--corpus NAME …]
+                         [--model NAME …] [--processes N]
 
 Exits with 1 if a line falls short. `--size` reads only the first BYTES of each corpus; of the
-shuffled text (cache_shuffled) it is the length, 1 GB if not given.
+shuffled text (cache_shuffled) it is the length, 1 GB if not given; hf_… take as many texts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.full import cache, generation, limits, matrix
+from tests.full import cache, generation, hf_tasks, limits, matrix
 from tests.support import data
 
 EXTRA = (
@@ -25,6 +26,8 @@ EXTRA = (
     "tests.full.compat",
     "tests.full.compat_foreign",
     "tests.full.generation",
+    "tests.full.hf",
+    "tests.full.hf_files",
     "tests.full.hf_models",
     "tests.full.hostile",
     "tests.full.normalized",
@@ -73,6 +76,7 @@ def main() -> int:
     parser.add_argument("--size", type=int, help="bytes of each corpus, or of the shuffled text")
     parser.add_argument("--only", nargs="+", choices=["matrix", *checks()])
     parser.add_argument("--corpus", nargs="+", default=[], help="only these corpora")
+    parser.add_argument("--model", nargs="+", default=[], help="only these, of the lines hf_…")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     if not data.real_models():
@@ -80,6 +84,7 @@ def main() -> int:
         return 1
     cache.configure(options.size, options.processes)
     generation.configure(options.size, options.processes)
+    hf_tasks.configure(options.size, options.processes, options.model)
     begin = time.monotonic()
     wanted = options.only or [*checks(), "matrix"]
     passed, failed = run_limits([name for name in wanted if name != "matrix"])
