@@ -128,9 +128,7 @@ def _charsmap(ends: _Ends, step: Precompiled) -> None:
     ends.flags |= SOFT if (classes | after) & graphemes.SOFT else 0
     ends.wild |= bool(after & graphemes.EXTENDING)
     for letters, last in ((ends.first, False), (ends.last, True)):
-        images = [
-            charsmap.keys[key] for letter in letters for key in charsmap.by_first.get(letter, ())
-        ]
+        images = [image for letter in letters for image in charsmap.images_of(letter)]
         if "" in images:  # what is removed counts for the character before it
             ends.flags |= LEFT
         letters |= _images(ends, images, last=last)

@@ -97,8 +97,8 @@ def nmt_nfkc() -> bytes:
     from isotok.compat.sentencepiece._rules import charsmap_of
 
     young = {chr(point) for ends in _YOUNG for point in range(ends[0], ends[-1] + 1)}
-    rules = Charsmap(charsmap_of("nmt_nfkc")).keys
-    old = {key: text for key, text in rules.items() if young.isdisjoint(key)}
+    rules = Charsmap(charsmap_of("nmt_nfkc")).rules()
+    old = {key: text for key, text in rules if young.isdisjoint(key)}
     old["\u200d"] = " "
     return compile_rules({key.encode(): text.encode() for key, text in old.items()})
 

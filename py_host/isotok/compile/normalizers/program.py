@@ -154,7 +154,7 @@ def _escapes(steps: Sequence[Step]) -> bool:
             case Form(name):
                 escapes = escapes and not any(" " in i for i in data.character_map(name).values())
             case Precompiled(charsmap):
-                escapes = escapes and not any(" " in i for i in charsmap.keys.values())
+                escapes = escapes and not any(" " in i for i in charsmap.images())
             case Split(content):
                 escapes = " " not in content
             case Run(_, _, content) | Literal(_, content) | Prefix(content):

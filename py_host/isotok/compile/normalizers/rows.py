@@ -172,7 +172,7 @@ def _singles(steps: Sequence[Step]) -> list[str]:
                 found |= step.table.keys() | data.seconds()
                 found |= {char for pair in data.compositions() for char in pair}
             case Precompiled(charsmap):
-                found |= charsmap.by_first.keys()
+                found |= {*charsmap.letters()}
             case Literal(pattern):
                 found |= set(pattern)
             case _:
@@ -249,9 +249,8 @@ class _Maker:
                 if point in data.HANGUL:
                     self.longest[index] = max(self.longest[index], 3)
             case Precompiled(charsmap):
-                for key in charsmap.by_first.get(letter, ()):
-                    size = len(charsmap.keys[key])
-                    self.longest[index] = max(self.longest[index], size)
+                size = max(map(len, charsmap.images_of(letter)), default=0)
+                self.longest[index] = max(self.longest[index], size)
                 return graphemes.class_of(example)
             case Run(points, _, content):
                 self.longest[index] = max(self.longest[index], len(content))
