@@ -245,8 +245,8 @@ def same_texts(tok: isotok.Tokenizer, ref: Any, ids: list[int], rng: random.Rand
 
 
 def cut(whole: Any, rng: random.Random) -> list[Any]:
-    """Parts of a text or of ids: cut at up to eight places, now and then everywhere."""
+    """Parts of a text or of ids: cut at up to eight places, now and then at very many."""
     size = len(whole)
-    count = size if rng.random() < 0.1 else rng.randrange(8)
+    count = min(size, 2000) if rng.random() < 0.1 else rng.randrange(8)
     at = sorted(rng.choices(range(size + 1), k=count))
     return [whole[a:b] for a, b in zip([0, *at], [*at, size], strict=True)]
