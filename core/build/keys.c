@@ -92,13 +92,20 @@ static uint32_t count_selected(const isotok__spec *spec, selects *select, uint64
     return count;
 }
 
+/* Memory that sort_pieces takes. */
+static size_t sort_size(const isotok__spec *spec, uint32_t count, size_t bytes)
+{
+    return isotok__align_up(bytes + 1, ISOTOK_ALIGN) +
+           isotok__align_up(spec->vocab_size * sizeof(uint32_t), ISOTOK_ALIGN) +
+           isotok__align_up(count * sizeof(isotok__sort_item), ISOTOK_ALIGN) +
+           isotok__sort_memory(count);
+}
+
 /* Sorts the selected pieces by their internal text; all memory is temp. */
 static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, selects *select,
-                                 bool compact, sorted *out)
+                                 bool compact, uint32_t count, size_t bytes, sorted *out)
 {
-    uint64_t bytes;
-    uint32_t count = count_selected(spec, select, &bytes);
-    uint8_t *pool = ISOTOK__TEMP(work, uint8_t, (size_t)bytes + 1);
+    uint8_t *pool = ISOTOK__TEMP(work, uint8_t, bytes + 1);
     uint32_t *ends = ISOTOK__TEMP(work, uint32_t, spec->vocab_size);
     isotok__sort_item *items = ISOTOK__TEMP(work, isotok__sort_item, count);
     if (work->error.status != ISOTOK_OK) {
@@ -129,19 +136,8 @@ static bool may_share_text(const isotok__spec *spec, uint32_t a, uint32_t b)
 }
 
 /* The sorted texts end to end, as keys for a double array. */
-static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *out_keys,
-                            uint32_t **out_ids)
+static void gather(const sorted *s, uint8_t *text, uint32_t *ends, uint32_t *ids)
 {
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        bytes += s->ends[s->items[i].id] - s->items[i].begin;
-    }
-    uint8_t *text = ISOTOK__KEEP(work, uint8_t, bytes + 1);
-    uint32_t *ends = ISOTOK__KEEP(work, uint32_t, s->count);
-    uint32_t *ids = ISOTOK__KEEP(work, uint32_t, s->count);
-    if (work->error.status != ISOTOK_OK) {
-        return work->error.status;
-    }
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         uint32_t size = s->ends[s->items[i].id] - s->items[i].begin;
@@ -150,9 +146,6 @@ static isotok_status gather(isotok__work *work, const sorted *s, isotok__keys *o
         ends[i] = at;
         ids[i] = s->items[i].id;
     }
-    *out_keys = (isotok__keys){text, ends, s->count};
-    *out_ids = ids;
-    return ISOTOK_OK;
 }
 
 static bool same_key(const isotok__keys *keys, uint32_t a, uint32_t b)
@@ -184,14 +177,30 @@ static isotok_status check_twice(isotok__work *work, const isotok__spec *spec,
 static isotok_status make_keys(isotok__work *work, const isotok__spec *spec, selects *select,
                                bool compact, isotok__keys *out_keys, uint32_t **out_ids)
 {
+    uint64_t bytes;
+    uint32_t count = count_selected(spec, select, &bytes);
+    uint8_t *text = ISOTOK__KEEP(work, uint8_t, (size_t)bytes + 1);
+    uint32_t *ends = ISOTOK__KEEP(work, uint32_t, count);
+    isotok__work behind, *temp = work;
     size_t mark = isotok__temp_begin(work);
     sorted s;
-    isotok_status status = sort_pieces(work, spec, select, compact, &s);
-    if (status == ISOTOK_OK) {
-        status = gather(work, &s, out_keys, out_ids);
+    *out_ids = ISOTOK__KEEP(work, uint32_t, count);
+    if (work->error.status != ISOTOK_OK) {
+        return work->error.status;
     }
+    if (spec->algorithm != ISOTOK_BPE) { /* whose later passes need as much temp memory again */
+        if (!isotok__behind(work, sort_size(spec, count, (size_t)bytes), &behind)) {
+            return work->error.status;
+        }
+        temp = &behind;
+    }
+    if (sort_pieces(temp, spec, select, compact, count, (size_t)bytes, &s) != ISOTOK_OK) {
+        return isotok__need(work, temp->size);
+    }
+    gather(&s, text, ends, *out_ids);
     isotok__temp_end(work, mark);
-    return status == ISOTOK_OK ? check_twice(work, spec, out_keys, *out_ids) : status;
+    *out_keys = (isotok__keys){text, ends, count};
+    return check_twice(work, spec, out_keys, *out_ids);
 }
 
 static bool is_any(const isotok__spec *spec, uint32_t id)

@@ -118,6 +118,12 @@ static void sort_run(sorter *s, const run *r)
     add_runs(s, r);
 }
 
+size_t isotok__sort_memory(uint32_t count)
+{
+    return isotok__align_up(count * sizeof(isotok__sort_item), ISOTOK_ALIGN) +
+           isotok__align_up((count / 2 + 1) * sizeof(run), ISOTOK_ALIGN);
+}
+
 isotok_status isotok__sort(isotok__work *work, isotok__sort_item *items, uint32_t count,
                            const uint8_t *pool, const uint32_t *ends)
 {

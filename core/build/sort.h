@@ -18,8 +18,10 @@ typedef struct isotok__sort_item {
     uint32_t id;
 } isotok__sort_item;
 
-/* Sorts `items` by pool[begin .. ends[id]). NEED_SCRATCH where `work` is too small for
- * as much temp memory again. */
+/* Bytes of temp memory that sorting so many takes. */
+size_t isotok__sort_memory(uint32_t count);
+
+/* Sorts `items` by pool[begin .. ends[id]). NEED_SCRATCH where `work` is too small. */
 isotok_status isotok__sort(isotok__work *work, isotok__sort_item *items, uint32_t count,
                            const uint8_t *pool, const uint32_t *ends);
 

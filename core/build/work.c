@@ -49,6 +49,16 @@ void *isotok__rest(isotok__work *work, size_t *out_size)
     return work->memory + work->front;
 }
 
+bool isotok__behind(isotok__work *work, size_t size, isotok__work *out)
+{
+    if (size > work->back - work->front) {
+        isotok__need(work, size);
+        return false;
+    }
+    isotok__work_init(out, work->memory + work->front, size);
+    return true;
+}
+
 isotok_status isotok__need(isotok__work *work, size_t extra)
 {
     uint64_t need = (uint64_t)work->size + extra;

@@ -54,6 +54,11 @@ static inline void isotok__temp_end(isotok__work *work, size_t mark)
  * isotok__keep exactly as many bytes as were used (it starts at the same address). */
 void *isotok__rest(isotok__work *work, size_t *out_size);
 
+/* Temp memory of so many bytes directly behind what is kept, as a work of its own that ends
+ * with the next isotok__keep: what a pass touches there is kept memory later on, so that less
+ * is touched in all. False (with the error set) if there is no room. */
+bool isotok__behind(isotok__work *work, size_t size, isotok__work *out);
+
 /* Records "too small": `extra` = bytes that did not fit. Returns ISOTOK_NEED_SCRATCH. */
 isotok_status isotok__need(isotok__work *work, size_t extra);
 

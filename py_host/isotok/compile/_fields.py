@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
+from isotok.compile._texts import Texts
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 MAGIC: Final = b"ISTF\0\0\0\0"
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "f": 4, "d": 8}
@@ -26,12 +30,12 @@ def pack_fields(fields: Iterable[tuple[int, array[int] | array[float] | bytes]])
     bytes
         A source for `compile_model`.
     """
-    out = bytearray(MAGIC)
+    out: list[Buffer] = [MAGIC]
     for number, data in fields:
-        raw = data if isinstance(data, bytes) else _little(data)
-        out += number.to_bytes(4, "little") + len(data).to_bytes(4, "little") + raw
-        out += bytes(-len(out) % 8)
-    return bytes(out)
+        raw = memoryview(data if isinstance(data, bytes) else _little(data)).cast("B")
+        head = number.to_bytes(4, "little") + len(data).to_bytes(4, "little")
+        out += head, raw, bytes(-len(raw) % 8)
+    return b"".join(out)
 
 
 def append_fields(
@@ -46,16 +50,16 @@ def scalar(value: int) -> array[int]:
     return array("I", [value])
 
 
-def _little(data: array[int] | array[float]) -> bytes:
+def _little(data: array[int] | array[float]) -> array[int] | array[float]:
     assert data.itemsize == _SIZES[data.typecode]
     if sys.byteorder == "big":
         data = data[:]
         data.byteswap()
-    return data.tobytes()
+    return data
 
 
 def byte_level_fields(
-    pieces: list[bytes],
+    pieces: Sequence[bytes] | Texts,
     types: bytes,
     scores: array[float],
     pretokenizer: tuple[bytes, bytes, bytes],
@@ -70,6 +74,7 @@ def byte_level_fields(
     has and what they are.
     """
     counts, merges_list = splits or (b"", array("I"))
+    texts = pieces if isinstance(pieces, Texts) else Texts(pieces)
     merges = abi.BYTE_LEVEL_MERGES | (abi.BYTE_LEVEL_WHOLE if whole else 0)
     return pack_fields(
         [
@@ -77,8 +82,8 @@ def byte_level_fields(
             (abi.FIELD_PARITY, scalar(parity)),
             (abi.FIELD_NORMALIZER_FLAGS, scalar(0)),
             (abi.FIELD_BYTE_LEVEL, scalar(merges)),
-            (abi.FIELD_PIECE_TEXT, b"".join(pieces)),
-            (abi.FIELD_PIECE_SIZES, array("H", map(len, pieces))),
+            (abi.FIELD_PIECE_TEXT, texts.pool()),
+            (abi.FIELD_PIECE_SIZES, texts.sizes()),
             (abi.FIELD_SCORES, scores),
             (abi.FIELD_TYPES, types),
             *pretokenizer_fields(pretokenizer),

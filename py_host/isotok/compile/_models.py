@@ -10,6 +10,7 @@ from typing import Final
 
 from isotok import _layout_gen as abi
 from isotok.compile._fields import pack_fields, pretokenizer_fields, scalar
+from isotok.compile._texts import Texts, encoded
 from isotok.errors import TokenizerError
 
 PretokBytes = tuple[bytes, bytes, bytes]
@@ -19,35 +20,59 @@ _MAX_IDS: Final = 1 << 24
 _MAX_FLOAT: Final = (2 - 2**-23) * 2.0**127
 _NOT_IN_TEXT: Final = -math.inf
 """Score of an id that the model itself never gives."""
-_BYTES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
+_BYTES: Final = frozenset(b"<0x%02X>" % byte for byte in range(256))
+
+
+@dataclass(frozen=True)
+class Words:
+    """A vocabulary without a map, or of Unigram.
+
+    Parameters
+    ----------
+    texts : Texts
+        By id; an empty one where there is no text with this id.
+    ids : mapping of str to int
+        Of the unknown and the added tokens that are there; others do not matter.
+    """
+
+    texts: Texts
+    ids: Mapping[str, int]
 
 
 @dataclass
 class _Pieces:
     """Pieces by id; an id that stands for nothing is UNUSED and has no text."""
 
-    texts: list[bytes]
+    texts: Texts
+    size: int
+    more: dict[int, bytes] = field(init=False, default_factory=dict[int, bytes])
+    """Texts of added tokens."""
     types: bytearray = field(init=False)
     scores: array[float] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.types = bytearray([abi.UNUSED]) * len(self.texts)
-        self.scores = array("d", [_NOT_IN_TEXT]) * len(self.texts)
+        self.types = bytearray([abi.UNUSED]) * self.size
+        self.scores = array("d", [_NOT_IN_TEXT]) * self.size
 
-    def put(self, number: int, text: str, kind: int, score: float) -> None:
+    def text(self, number: int) -> bytes:
+        """Return the text of a piece."""
+        known = self.texts[number] if number < len(self.texts) else b""
+        return self.more.get(number, known)
+
+    def put(self, number: int, text: str, kind: int) -> None:
         """Set a piece that was not set yet."""
-        if self.types[number] != abi.UNUSED or self.texts[number]:
-            raise TokenizerError(
-                f"vocabulary: {text[:60]!r} has id {number}, which is that of "
-                f"{self.texts[number].decode()[:60]!r} too"
-            )
-        self.texts[number] = _encoded(text)
+        if self.types[number] != abi.UNUSED or self.text(number):
+            raise _same_id(self.text(number), text, number)
+        self.more[number] = encoded(text)
         self.types[number] = kind if text else abi.UNUSED
-        self.scores[number] = score
+
+    def all_texts(self) -> Texts:
+        """Return the texts of all."""
+        return self.texts.with_more(self.more, self.size)
 
 
 def wordpiece_fields(
-    vocab: Mapping[str, int],
+    vocab: Mapping[str, int] | Words,
     unk_token: str,
     *,
     prefix: str = "##",
@@ -60,7 +85,7 @@ def wordpiece_fields(
 
     Parameters
     ----------
-    vocab : mapping of str to int
+    vocab : mapping of str to int, or Words
         Text and id of every piece; those behind the first of a word with the prefix.
     unk_token : str
         What stands for a word that is not made of pieces; if it is not in `vocab`, such words are
@@ -81,13 +106,13 @@ def wordpiece_fields(
     TokenizerError
         Two pieces have one id, or an id is out of range.
     """
-    continuation = min(max_chars, 0xFFFFFFFF).to_bytes(4, "little") + _encoded(prefix)
+    continuation = min(max_chars, 0xFFFFFFFF).to_bytes(4, "little") + encoded(prefix)
     more = [(abi.FIELD_CONTINUATION, continuation)]
     return _word_fields(abi.WORDPIECE, vocab, unk_token, (added or {}, plain), more, pretokenizer)
 
 
 def wordlevel_fields(
-    vocab: Mapping[str, int],
+    vocab: Mapping[str, int] | Words,
     unk_token: str,
     *,
     added: Mapping[str, int] | None = None,
@@ -98,7 +123,7 @@ def wordlevel_fields(
 
     Parameters
     ----------
-    vocab : mapping of str to int
+    vocab : mapping of str to int, or Words
         Text and id of every word.
     unk_token, added, plain, pretokenizer
         As for `wordpiece_fields`.
@@ -138,23 +163,45 @@ def unigram_fields(
     TokenizerError
         `unk_id` is none of the pieces that count, or a score is not finite.
     """
-    added = added or {}
-    last = {text: number for number, (text, _) in enumerate(vocab)}
-    pieces = _empty(len(vocab), added)
-    for number, (text, score) in enumerate(vocab):
-        if not math.isfinite(score):
-            raise TokenizerError(f"vocabulary: the score of {text[:60]!r} is not finite")
-        kind = abi.NORMAL
-        if number == unk_id:
-            kind = abi.UNKNOWN
-        elif byte_fallback and text in _BYTES:
-            kind = abi.BYTE
-        pieces.put(number, text, kind if last[text] == number else abi.UNUSED, score)
-    if unk_id is not None and not 0 <= unk_id < len(vocab):
+    words = Words(
+        Texts(encoded(text) for text, _ in vocab),
+        {text: number for number, (text, _) in enumerate(vocab)},
+    )
+    scores = array("d", (score for _, score in vocab))
+    around = added or {}, plain
+    return scored_fields(
+        words, scores, unk_id, around, byte_fallback=byte_fallback, pretokenizer=pretokenizer
+    )
+
+
+def scored_fields(
+    words: Words,
+    scores: array[float],
+    unk_id: int | None,
+    around: tuple[Mapping[str, int], Collection[str]],
+    *,
+    byte_fallback: bool,
+    pretokenizer: PretokBytes | None,
+) -> bytes:
+    """Do what `unigram_fields` does; `around`: added tokens, and which of them are plain."""
+    wrong = next((i for i, score in enumerate(scores) if not math.isfinite(score)), None)
+    if wrong is not None:
+        text = words.texts[wrong].decode()
+        raise TokenizerError(f"vocabulary: the score of {text[:60]!r} is not finite")
+    pieces = _empty(words.texts, around[0])
+    pieces.scores[: len(scores)] = scores
+    for number, text in enumerate(words.texts):
+        if text:
+            pieces.types[number] = abi.BYTE if byte_fallback and text in _BYTES else abi.NORMAL
+    if unk_id is not None and not 0 <= unk_id < len(scores):
         raise TokenizerError(f"unk_id: {unk_id} is not the id of a piece")
+    if unk_id is not None and words.texts[unk_id]:
+        pieces.types[unk_id] = abi.UNKNOWN
+    for number in words.texts.earlier():
+        pieces.types[number] = abi.UNUSED
     if unk_id is not None and pieces.types[unk_id] != abi.UNKNOWN:
         raise TokenizerError(f"unk_id: {unk_id} has no text, or the same as a later piece")
-    _add(pieces, added, plain, last)
+    _add(pieces, *around, words.ids)
     more: list[tuple[int, array[int] | array[float]]] = []
     if any(map(_is_rounded, pieces.scores)):
         more.append((abi.FIELD_EXACT_SCORES, pieces.scores))
@@ -165,34 +212,52 @@ def unigram_fields(
 
 def _word_fields(
     algorithm: int,
-    vocab: Mapping[str, int],
+    vocab: Mapping[str, int] | Words,
     unk_token: str,
     added: tuple[Mapping[str, int], Collection[str]],
     more: Sequence[tuple[int, bytes]],
     pretokenizer: PretokBytes | None,
 ) -> bytes:
-    if min(vocab.values(), default=0) < 0:
-        raise TokenizerError("vocabulary: an id is negative")
-    pieces = _empty(1 + max(vocab.values(), default=-1), added[0])
-    for text, number in vocab.items():
-        pieces.put(number, text, abi.UNKNOWN if text == unk_token else abi.NORMAL, 0.0)
-    _add(pieces, *added, vocab)
-    unk_id = vocab.get(unk_token) if unk_token else None
+    words = vocab if isinstance(vocab, Words) else _words_of(vocab)
+    pieces = _empty(words.texts, added[0])
+    for number, text in enumerate(words.texts):
+        pieces.scores[number] = 0.0 if text else _NOT_IN_TEXT
+        pieces.types[number] = abi.NORMAL if text else abi.UNUSED
+    unk_id = words.ids.get(unk_token) if unk_token else None
+    if unk_id is not None:
+        pieces.types[unk_id] = abi.UNKNOWN
+    _add(pieces, *added, words.ids)
     return _fields(algorithm, pieces, unk_id, more, pretokenizer)
 
 
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise TokenizerError(f"vocabulary: {text[:60]!r} holds a lone surrogate") from None
+def _words_of(vocab: Mapping[str, int]) -> Words:
+    if min(vocab.values(), default=0) < 0:
+        raise TokenizerError("vocabulary: an id is negative")
+    texts: dict[int, str] = {}
+    for text, number in vocab.items():
+        if texts.setdefault(number, text) != text:
+            raise _same_id(encoded(texts[number]), text, number)
+    size = 1 + max(texts, default=-1)
+    if not 0 < size < _MAX_IDS:
+        raise _out_of_range()
+    return Words(Texts(encoded(texts.get(number, "")) for number in range(size)), vocab)
 
 
-def _empty(size: int, added: Mapping[str, int]) -> _Pieces:
-    size = max(size, 1 + max(added.values(), default=-1))
+def _same_id(first: bytes, second: str, number: int) -> TokenizerError:
+    return TokenizerError(
+        f"vocabulary: {second[:60]!r} has id {number}, which is that of {first.decode()[:60]!r} too"
+    )
+
+
+def _out_of_range() -> TokenizerError:
+    return TokenizerError(f"vocabulary: ids must be below {_MAX_IDS:,}, and there must be one")
+
+
+def _empty(texts: Texts, added: Mapping[str, int]) -> _Pieces:
+    size = max(len(texts), 1 + max(added.values(), default=-1))
     if not 0 < size < _MAX_IDS or min(added.values(), default=0) < 0:
-        raise TokenizerError(f"vocabulary: ids must be below {_MAX_IDS:,}, and there must be one")
-    return _Pieces([b""] * size)
+        raise _out_of_range()
+    return _Pieces(texts, size)
 
 
 def _add(
@@ -202,7 +267,7 @@ def _add(
     for text, number in added.items():
         if not text or vocab.get(text) != number:
             kind = abi.USER_DEFINED if text in plain else abi.CONTROL
-            pieces.put(number, text, kind, _NOT_IN_TEXT)
+            pieces.put(number, text, kind)
         elif text not in plain:
             pieces.types[number] = abi.CONTROL
 
@@ -225,24 +290,18 @@ def _fields(
     more: Sequence[tuple[int, array[int] | array[float] | bytes]],
     pretokenizer: PretokBytes | None,
 ) -> bytes:
+    texts = pieces.all_texts()
     return pack_fields(
         [
             (abi.FIELD_ALGORITHM, scalar(algorithm)),
             (abi.FIELD_PARITY, scalar(abi.PARITY_HF)),
             (abi.FIELD_NORMALIZER_FLAGS, scalar(0)),
             (abi.FIELD_PRETOKENS, scalar(abi.NO_TOKEN if unk_id is None else unk_id)),
-            (abi.FIELD_PIECE_TEXT, b"".join(pieces.texts)),
-            (abi.FIELD_PIECE_SIZES, _sizes(pieces)),
+            (abi.FIELD_PIECE_TEXT, texts.pool()),
+            (abi.FIELD_PIECE_SIZES, texts.sizes()),
             (abi.FIELD_SCORES, array("f", map(_rounded, pieces.scores))),
             (abi.FIELD_TYPES, bytes(pieces.types)),
             *more,
             *pretokenizer_fields(pretokenizer),
         ]
     )
-
-
-def _sizes(pieces: _Pieces) -> array[int]:
-    long = next((text for text in pieces.texts if len(text) > 0xFFFF), None)
-    if long is not None:
-        raise TokenizerError(f"vocabulary: {long[:30]!r}… is longer than 7,999 bytes")
-    return array("H", map(len, pieces.texts))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import os
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
 from isotok.compile._fields import byte_level_fields
+from isotok.compile._texts import Texts
 from isotok.errors import Status, TokenizerError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+_LARGEST: Final = (1 << 24) - 1
 _END: Final = "<|endoftext|>"
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
@@ -64,19 +67,21 @@ def read_ranks(data: Buffer) -> dict[bytes, int]:
     TokenizerError
         A line is not of this form; the error names it.
     """
-    ranks: dict[bytes, int] = {}
-    for number, line in enumerate(bytes(data).split(b"\n"), 1):
+    return dict(_read_lines(data))
+
+
+def _read_lines(data: Buffer) -> Iterator[tuple[bytes, int]]:
+    for number, line in enumerate(io.BytesIO(data), 1):
         if not line.strip():
             continue
         try:
             token, rank = line.split()
-            ranks[base64.b64decode(token, validate=True)] = int(rank)
+            yield base64.b64decode(token, validate=True), int(rank)
         except (ValueError, binascii.Error) as error:
             raise TokenizerError(
                 f"rank file, line {number}: {line[:60]!r} is not a token in base64, a space "
                 "and its rank"
             ) from error
-    return ranks
 
 
 _FIRST_LINE: Final = re.compile(rb"[A-Za-z0-9+/]{2,}={0,2} [0-9]+\r?\n")
@@ -113,7 +118,16 @@ def named_fields(data: Buffer, name: str) -> bytes:
             status=Status.E_UNSUPPORTED,
             what=abi.WHAT_SOURCE_KIND,
         )
-    return tiktoken_fields(read_ranks(data), PATTERNS[encoding], SPECIAL_TOKENS[encoding])
+    special = SPECIAL_TOKENS[encoding]
+    texts, numbers = Texts(), array("I")
+    for token, rank in _read_lines(data):
+        if not 0 <= rank <= _LARGEST:
+            raise TokenizerError(f"rank file: token {token[:60]!r} has the rank {rank}")
+        texts.extend([token])
+        numbers.append(rank)
+    if next(texts.earlier(), None) is not None:  # of equal tokens the last counts
+        return tiktoken_fields(read_ranks(data), PATTERNS[encoding], special)
+    return _fields(texts, numbers, PATTERNS[encoding], special)
 
 
 def tiktoken_fields(
@@ -135,16 +149,26 @@ def tiktoken_fields(
         Two tokens have one id, an id is out of range, or the pattern cannot be compiled.
     """
     size = 1 + max((*ranks.values(), *special_tokens.values()), default=-1)
-    if not 0 < size < 1 << 24 or min(ranks.values(), default=0) < 0:
+    if not 0 < size <= _LARGEST or min(ranks.values(), default=0) < 0:
         raise TokenizerError(f"ranks and special tokens: ids must be below {1 << 24:,}")
-    pieces = [b""] * size
+    return _fields(Texts(ranks), array("I", ranks.values()), pattern, special_tokens)
+
+
+def _fields(
+    texts: Texts, numbers: array[int], pattern: str, special_tokens: Mapping[str, int]
+) -> bytes:
+    count = 1 + max(numbers, default=-1)
+    size = max(count, 1 + max(special_tokens.values(), default=-1))
     types = bytearray([abi.UNUSED]) * size
-    for token, rank in ranks.items():
-        _put(pieces, types, rank, token, abi.NORMAL)
+    for token, rank in zip(texts, numbers, strict=True):
+        _put(types, rank, token, abi.NORMAL)
+    more: dict[int, bytes] = {}
     for text, number in special_tokens.items():
         # o200k_harmony has 200018 twice: the first text is the one that is found and decoded
         if number < 0 or types[number] != abi.CONTROL:
-            _put(pieces, types, number, text.encode(), abi.CONTROL)
+            more[number] = text.encode()
+            _put(types, number, more[number], abi.CONTROL)
+    pieces = texts.by_number(numbers, count).with_more(more, size)
     scores = array("f", (-float(number) for number in range(size)))
     return byte_level_fields(
         pieces,
@@ -156,14 +180,13 @@ def tiktoken_fields(
     )
 
 
-def _put(pieces: list[bytes], types: bytearray, number: int, text: bytes, kind: int) -> None:
+def _put(types: bytearray, number: int, text: bytes, kind: int) -> None:
     if not text:
         raise TokenizerError(f"token {number} is empty")
-    if number < 0 or pieces[number]:
+    if number < 0 or types[number] != abi.UNUSED:
         raise TokenizerError(
             f"token {text[:60]!r} has id {number}, which is another's, or negative"
         )
-    pieces[number] = text
     types[number] = kind
 
 

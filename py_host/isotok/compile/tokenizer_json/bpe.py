@@ -25,7 +25,7 @@ from isotok.compile.tokenizer_json.checked import maybe, optional
 from isotok.compile.tokenizer_json.document import AddedToken, Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.finish import finish
-from isotok.compile.tokenizer_json.merges import Splits, read_splits
+from isotok.compile.tokenizer_json.merges import Splits, make_splits, read_merges
 from isotok.compile.tokenizer_json.pipeline import Pipeline, read_pipeline
 from isotok.compile.tokenizer_json.vocabulary import read_vocabulary
 
@@ -113,24 +113,25 @@ def _byte_level(
     document: Document,
     options: Options,
     pipeline: Pipeline,
-    vocabulary: Mapping[str, int],
+    vocabulary: dict[str, int],
     added: Iterable[AddedToken],
     size: int,
 ) -> bytes:
     if options.byte_fallback:
         raise unsupported("model.byte_fallback", "byte_fallback with ByteLevel")
     apart = {text for text in vocabulary if not is_spelled(text)}
-    splits = read_splits(document, vocabulary, size, measure=len, apart=apart, refused=set())
+    merges = read_merges(document, vocabulary, measure=len, apart=apart, refused=set())
     pieces = _empty(size)
-    for text, number in vocabulary.items():
+    for text, number in _taken(vocabulary):
         kind = abi.UNUSED if text in apart else abi.NORMAL
         _put(pieces, number, bytes_of(text), kind)
+    splits = make_splits(merges, size)
     for token in added:
         _need_bytes_of(token)
         is_given = pieces.types[token.id] == abi.NORMAL and (
-            options.ignore_merges or token.id in splits.merged or len(pieces.texts[token.id]) == 1
+            options.ignore_merges or splits.counts[token.id] or len(pieces.texts[token.id]) == 1
         )
-        _put_added(pieces, token, is_given=is_given)
+        _put_added(pieces, token, is_given=bool(is_given))
     _need_bytes(pieces)
     return byte_level_fields(
         pieces.texts,
@@ -173,28 +174,28 @@ def _characters(
     document: Document,
     options: Options,
     pipeline: Pipeline,
-    vocabulary: Mapping[str, int],
+    vocabulary: dict[str, int],
     added: Iterable[AddedToken],
     size: int,
 ) -> bytes:
     options = _unknowns(options, vocabulary)
     refused = {options.unk_token, *(_BYTE_TOKENS if options.byte_fallback else ())}
-    splits = read_splits(
-        document, vocabulary, size, measure=_utf8_size, apart={""}, refused=refused
-    )
+    fallbacks = [vocabulary[text] for text in _BYTE_TOKENS] if options.byte_fallback else []
+    unk_id = None if options.unk_token is None else vocabulary[options.unk_token]
+    merges = read_merges(document, vocabulary, measure=_utf8_size, apart={""}, refused=refused)
     pieces = _empty(size)
-    for text, number in vocabulary.items():
+    for text, number in _taken(vocabulary):
         _put(pieces, number, text.encode(), abi.NORMAL)
+    splits = make_splits(merges, size)
     for token in added:
         is_given = pieces.types[token.id] == abi.NORMAL and (
-            token.id in splits.merged or len(token.content) == 1
+            splits.counts[token.id] or len(token.content) == 1
         )
-        _put_added(pieces, token, is_given=is_given)
-    if options.byte_fallback:
-        for text in _BYTE_TOKENS:
-            pieces.types[vocabulary[text]] = abi.BYTE
-    if options.unk_token is not None:
-        pieces.types[vocabulary[options.unk_token]] = abi.UNKNOWN
+        _put_added(pieces, token, is_given=bool(is_given))
+    for number in fallbacks:
+        pieces.types[number] = abi.BYTE
+    if unk_id is not None:
+        pieces.types[unk_id] = abi.UNKNOWN
     _need_texts(pieces)
     return pack_fields(list(_character_fields(options, pipeline, pieces, splits)))
 
@@ -247,6 +248,12 @@ def _need_texts(pieces: Pieces) -> None:
 
 
 # ---- Pieces ---------------------------------------------------------------------------
+
+
+def _taken(vocabulary: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """Yield the entries of a map, which gives up its memory: it is not needed any more."""
+    while vocabulary:
+        yield vocabulary.popitem()
 
 
 def _empty(size: int) -> Pieces:

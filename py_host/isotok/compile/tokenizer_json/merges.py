@@ -24,32 +24,33 @@ class Splits(NamedTuple):
 
     counts: bytes
     splits: array[int]
-    merged: set[int]
 
 
-def read_splits(
+def read_merges(
     document: Document,
     vocabulary: Mapping[str, int],
-    size: int,
     *,
     measure: Callable[[str], int],
     apart: AbstractSet[str],
     refused: AbstractSet[str | None],
-) -> Splits:
+) -> array[int]:
     """Read `model.merges`: the earlier a pair is there, the sooner it is merged.
 
     Parameters
     ----------
     document : Document
     vocabulary : mapping of str to int
-    size : int
-        Ids of the model.
     measure : callable
         Bytes of a part in what the segmenter sees.
     apart : set of str
         Tokens that no text gives: their merges do nothing.
     refused : set of str
         Tokens whose merges are not supported.
+
+    Returns
+    -------
+    array of int
+        For `make_splits`.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def read_splits(
             rank += 1
         if rank > _MOST_MERGES:
             raise unsupported("model.merges", f"more than {_MOST_MERGES:,} merges")
-    return _grouped(found, size)
+    return found
 
 
 def _unknown(rank: int, left: str, right: str, vocabulary: Mapping[str, int]) -> TokenizerError:
@@ -82,11 +83,13 @@ def _unknown(rank: int, left: str, right: str, vocabulary: Mapping[str, int]) ->
     return broken(f"model.merges[{rank}]", f"{shorten(missing)} is not in the vocabulary")
 
 
-def _grouped(found: array[int], size: int) -> Splits:
-    """Group entries by piece; of a pair that is there twice the last counts, as in tokenizers."""
-    counts = array("I", bytes(4 * size))
+def make_splits(found: array[int], size: int) -> Splits:
+    """Group what `read_merges` returns by piece, of a model with so many ids.
+
+    Of a pair that is there twice the last counts, as in tokenizers.
+    """
+    counts = bytearray(size)
     splits = array("I")
-    merged: set[int] = set()
     for piece, group in groupby(sorted(found), key=_high):
         last = {entry & _MOST_LEFT: entry & 0xFFFFFFFF for entry in group}
         if len(last) > _MOST_SPLITS:
@@ -95,8 +98,7 @@ def _grouped(found: array[int], size: int) -> Splits:
             )
         counts[piece] = len(last)
         splits.extend(sorted(last.values()))
-        merged.add(piece)
-    return Splits(bytes(counts.tolist()), splits, merged)
+    return Splits(bytes(counts), splits)
 
 
 def _high(entry: int) -> int:

@@ -41,7 +41,7 @@ _KEY: Final = re.compile(_STRING)
 _STEP: Final = re.compile(rb'[^"\[\]{}]*+(?:%s|[\[\]{}])' % _STRING)
 _PLAIN: Final = re.compile(_VALUE)
 
-_CHUNK: Final = 1 << 18
+_CHUNK: Final = 1 << 16
 """Bytes of entries that are parsed at a time."""
 _MOST_REST: Final = 1 << 24
 """Bytes of all small members together; half a megabyte is usual."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Collection
+
 from isotok.compile._fields import append_fields
-from isotok.compile._models import unigram_fields
+from isotok.compile._models import Words, scored_fields
+from isotok.compile._texts import Texts
 from isotok.compile.tokenizer_json.added import numbered
 from isotok.compile.tokenizer_json.checked import maybe, optional, well_formed
 from isotok.compile.tokenizer_json.document import Document
@@ -12,6 +16,7 @@ from isotok.compile.tokenizer_json.finish import finish
 from isotok.compile.tokenizer_json.floats import read_float
 from isotok.compile.tokenizer_json.parts import entries
 from isotok.compile.tokenizer_json.pipeline import read_pipeline
+from isotok.compile.tokenizer_json.vocabulary import MOST_ENTRIES
 
 
 def read_unigram(document: Document) -> bytes:
@@ -25,18 +30,22 @@ def read_unigram(document: Document) -> bytes:
     pipeline = read_pipeline(document)
     if pipeline.byte_level:
         raise unsupported("pre_tokenizer", "ByteLevel in front of Unigram")
-    vocab = _read_scores(document)
+    wanted = {token.content for token in document.added_tokens}
+    words, scores = _read_scores(document, wanted)
     unk_id = maybe(document.model, "unk_id", int, "model")
-    if unk_id is not None and not 0 <= unk_id < len(vocab):
+    if unk_id is not None and not 0 <= unk_id < len(scores):
         raise broken("model.unk_id", f"{unk_id} is not the place of an entry of the vocabulary")
-    places = {text: number for number, (text, _) in enumerate(vocab)}
-    added = numbered(document, places.get, len(vocab))
-    model = unigram_fields(
-        vocab,
+    added = numbered(document, words.ids.get, len(scores))
+    unk_token = None if unk_id is None else words.texts[unk_id].decode()
+    model = scored_fields(
+        words,
+        scores,
         unk_id,
+        (
+            {token.content: token.id for token in added},
+            {token.content for token in added if not token.special},
+        ),
         byte_fallback=optional(document.model, "byte_fallback", bool, False, "model"),
-        added={token.content: token.id for token in added},
-        plain={token.content for token in added if not token.special},
         pretokenizer=pipeline.arrays(),
     )
     return finish(
@@ -44,25 +53,33 @@ def read_unigram(document: Document) -> bytes:
         document,
         added,
         byte_level=False,
-        unk_token=None if unk_id is None else vocab[unk_id][0],
+        unk_token=unk_token,
     )
 
 
-def _read_scores(document: Document) -> list[tuple[str, float]]:
+def _read_scores(document: Document, wanted: Collection[str]) -> tuple[Words, array[float]]:
+    """Read pairs of a text and a score, with the ids of some texts: of equal ones the last."""
     span = document.large.get("model.vocab")
     if span is None or span.is_object:
         raise broken("model.vocab", "an array of pairs of a text and a score should be here")
-    vocab: list[tuple[str, float]] = []
+    texts, scores, ids = Texts(), array("d"), dict[str, int]()
     for chunk in entries(document.data, span):
+        some: list[bytes] = []
         for entry in chunk:
-            place = f"model.vocab[{len(vocab)}]"
+            place = f"model.vocab[{len(scores)}]"
             match entry:
                 case [str(text), int() | float() as score] if not isinstance(score, bool):
                     well_formed(text, place)
+                    if text in wanted:
+                        ids[text] = len(scores)
                     exact = isinstance(score, float) or abs(score) < 1 << 64
-                    vocab.append((text, float(score) if exact else read_float(str(score))))
+                    some.append(text.encode())
+                    scores.append(float(score) if exact else read_float(str(score)))
                 case _:
                     raise broken(place, f"{shorten(entry)} is no pair of a text and a score")
-    if not vocab:
+        texts.extend(some)
+        if len(scores) > MOST_ENTRIES:
+            raise unsupported(span.path, f"more than {MOST_ENTRIES:,} entries")
+    if not scores:
         raise unsupported("model.vocab", "a vocabulary without entries")
-    return vocab
+    return Words(texts, ids), scores
