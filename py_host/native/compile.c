@@ -1,5 +1,8 @@
 /* compile.c: runs the model compiler (core/build). */
 #include <stdlib.h>
+#if defined __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "isotok_build.h"
 #include "native.h"
@@ -65,6 +68,17 @@ static isotok_status compile_try(compile_job *job, module_state *state, PyObject
     return status;
 }
 
+/* Reading a file in Python has freed several times its size: it need not be resident beside the
+ * arena. */
+static void give_back(size_t source_size)
+{
+#if defined __GLIBC__
+    if (source_size > (1u << 18)) malloc_trim(0);
+#else
+    (void)source_size;
+#endif
+}
+
 static PyObject *compile_source(module_state *state, compile_job *job)
 {
     PyObject *buffer = NULL;
@@ -89,6 +103,7 @@ PyObject *module_compile(PyObject *module, PyObject *const *args, Py_ssize_t cou
         !argument_u32(args[2], &job.form))
         return NULL;
     if (PyObject_GetBuffer(args[0], &source, PyBUF_SIMPLE) < 0) return NULL;
+    give_back((size_t)source.len);
     PyObject *buffer = compile_source(PyModule_GetState(module), &job);
     free(job.raw);
     PyBuffer_Release(&source);
