@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tests.full import hf_tasks
@@ -17,7 +19,7 @@ from tests.support import data
 
 sys.path.insert(0, str(data.ROOT / "tests"))
 
-from support import hf, toy_hf
+from support import hf, large_files, toy_hf
 
 PARTS = 8
 MEGABYTE = 1 << 20
@@ -86,7 +88,7 @@ def _json_of(size: int) -> Iterator[tuple[str, bytes]]:
     yield "merges", b'{"model": {"vocab": {"a": 1}, "merges": [' + b'"a a",' * (size // 6) + b"0]}}"
 
 
-def large_files() -> Iterator[Check]:
+def large_json() -> Iterator[Check]:
     """100 MB of JSON: an error or a model, in linear time and at most 8 times the memory."""
     from isotok.compile.tokenizer_json import tokenizer_json_fields
     from isotok.errors import TokenizerError
@@ -122,6 +124,25 @@ def _peak(source: bytes) -> int:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     return peak
+
+
+def memory() -> Iterator[Check]:
+    """Resident memory that reading takes: real files, and made up ones of 4 to 20 MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in large_files.FILES]
+        for path, (make, count) in zip(paths, large_files.FILES.values(), strict=True):
+            path.write_bytes(make(count))
+        for name in hf.NAMES:
+            paths.append(Path(folder) / f"{name}.tokenizer.json")
+            paths[-1].write_bytes(hf.source(name))
+        paths += sorted(data.models_dir().glob("*.tiktoken"))
+        for path in paths:
+            for backend in BACKENDS:
+                size, factor = path.stat().st_size, large_files.FACTORS[backend]
+                peak = large_files.peak(path, backend)
+                limit = factor * size + large_files.CONSTANT
+                value = f"{peak / 1e6:.1f} MB of {size / 1e6:.1f} MB, {peak / size:.1f} times"
+                yield f"{path.name} {backend}", value, f"<= {limit / 1e6:.1f} MB", peak <= limit
 
 
 PATTERNS = ("(a+)+", "a*b|a", r"\s+$", "(a|aa)+$", "(?:a*)*b", r"(\s*\S*)*x", "a{1,60}b", "(.*)*x")
@@ -167,6 +188,10 @@ def _seconds(tok: Any, text: str) -> float:
     return time.thread_time() - begin
 
 
-ALL: dict[str, Checks] = {"hf_large_files": large_files, "hf_patterns": patterns}
+ALL: dict[str, Checks] = {
+    "hf_large_files": large_json,
+    "hf_memory": memory,
+    "hf_patterns": patterns,
+}
 for _backend in BACKENDS:
     ALL[f"hf_added_tokens_{_backend}"] = partial(added_tokens, _backend)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import random
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
-from support import toy_hf
+from support import data, toy_hf
 from support.toy_bpe import byte_letters
 
 _VOWELS: Final = "aeiouy"
@@ -30,7 +35,8 @@ def words(rng: random.Random) -> Iterator[str]:
 
 
 def _dump(source: Any) -> bytes:
-    return json.dumps(source, ensure_ascii=False, separators=(",", ":")).encode()
+    """Return a file as tokenizers saves it."""
+    return json.dumps(source, ensure_ascii=False, indent=2).encode()
 
 
 def word_piece(count: int) -> bytes:
@@ -53,9 +59,8 @@ def unigram(count: int) -> bytes:
     source, rng = toy_hf.unigram(), random.Random(3)
     vocab: list[list[Any]] = source["model"]["vocab"]
     known = {text for text, _ in vocab}
-    for word in islice(words(rng), count):
-        if word not in known:
-            vocab.append([word, -rng.uniform(5, 18)])
+    new = (word for word in islice(words(rng), count) if word not in known)
+    vocab += ([word, -rng.uniform(5, 18)] for word in new)
     return _dump(source)
 
 
@@ -110,4 +115,44 @@ FILES: Final[dict[str, tuple[Callable[[int], bytes], int]]] = {
     "characters.json": (characters, 180_000),
     "o200k_base.tiktoken": (rank_file, 199_000),
 }
-"""Makers of files, and how many tokens make about 6 MB (ranks of o200k_base: 4 MB)."""
+"""Makers of files, and how many tokens make 9 to 20 MB (ranks of o200k_base: 4 MB)."""
+
+
+# ---- Memory ---------------------------------------------------------------------------
+
+CONSTANT: Final = 12 << 20
+"""Bytes that reading takes whatever the size of the file: tables of Unicode, patterns."""
+FACTORS: Final = {"native": 8, "wasm": 10}
+"""Bytes for each byte of a file: in wasm the source and the blob are there twice."""
+_PEAK: Final = """
+import sys
+from pathlib import Path
+from isotok.compile import compile_model
+
+def read(name):
+    status = Path("/proc/self/status").read_text().split(name, 1)[1]
+    return int(status.split(None, 2)[0]) * 1024
+
+path, backend, small = sys.argv[1:]
+source = Path(path).read_bytes()
+compile_model(Path(small).read_bytes(), backend=backend)
+Path("/proc/self/clear_refs").write_text("5")  # the peak is that of now
+before = read("VmRSS:")
+compile_model(source, backend=backend, name=path)
+print(read("VmHWM:") - before)
+"""
+
+
+def peak(path: Path, backend: str) -> int:
+    """Bytes of resident memory that reading a file takes, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.json"
+        small.write_text(toy_hf.dump(toy_hf.word_level()))
+        done = subprocess.run(
+            [sys.executable, "-c", _PEAK, str(path), backend, str(small)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(data.ROOT / "py_host")},
+        )
+    return int(done.stdout)
