@@ -14,7 +14,7 @@ export type Results = Partial<Record<Suite, Report>>;
 type Suite = "spine" | "sentencepiece" | "cases" | "samples" | "native" | "foreign" | "uses";
 
 export async function runAll(host: Host): Promise<Results> {
-  const load: Load = (bytes) => host.Tokenizer.load(bytes, host.options);
+  const load: Load = (bytes, name = "") => host.Tokenizer.load(bytes, { ...host.options, name });
   const files = new Files(host.base);
   const below = (folder: string) => (name: string) => files.get(`${folder}/${name}`);
   const results: Results = {};

@@ -2,8 +2,8 @@
 
 import type { Tokenizer } from "isotok";
 
-/** Opens a model of any form; every host brings its own. */
-export type Load = (bytes: Uint8Array) => Promise<Tokenizer>;
+/** Opens a model of any form, `name` that of its file; every host brings its own. */
+export type Load = (bytes: Uint8Array, name?: string) => Promise<Tokenizer>;
 /** A file by its name; undefined if this host does not have it. */
 export type GetFile = (name: string) => Promise<Uint8Array | undefined>;
 
@@ -118,7 +118,7 @@ export class Models {
     this.close();
     const bytes = await this.#getFile(name);
     if (bytes === undefined) return undefined;
-    this.#tokenizer = await this.#load(bytes);
+    this.#tokenizer = await this.#load(bytes, name);
     this.#name = name;
     return this.#tokenizer;
   }

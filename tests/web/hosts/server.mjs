@@ -3,6 +3,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
+import { createGunzip } from "node:zlib";
 import { DATA, ROOT, SITE } from "./prepare.mjs";
 
 /** The policy that web/README.md says is enough. */
@@ -42,8 +43,13 @@ function answer(request, response) {
   }
   const path = pathOf(pathname);
   const size = sizeOf(path);
-  if (size === undefined) {
+  if (size === undefined && sizeOf(`${path}.gz`) === undefined) {
     response.writeHead(404).end();
+    return;
+  }
+  if (size === undefined) {
+    // models of the data folder are packed; their users unpack them
+    createReadStream(`${path}.gz`).pipe(createGunzip()).pipe(response);
     return;
   }
   response.setHeader("content-type", TYPES[extname(path)] ?? "application/octet-stream");
