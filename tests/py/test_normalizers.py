@@ -13,7 +13,7 @@ import pytest
 from isotok import _layout_gen as abi
 from isotok.compile import compile_model
 from isotok.compile._fields import byte_level_fields, pack_fields, scalar
-from isotok.compile.normalizers import make_normalizer
+from isotok.compile.normalizers import known, make_normalizer
 from isotok.compile.pretok.arrays import make_arrays
 from isotok.compile.pretok.chain import make_chain
 from isotok.compile.pretok.huggingface import read_pre_tokenizer
@@ -284,3 +284,17 @@ def test_hostile_programs(name: str) -> None:
             except (TokenizerError, MemoryError):
                 pass
     assert 10 < refused < 150
+
+
+def test_expansion_behind_a_normal_form() -> None:
+    """What a charsmap would make longer is not there any more: memory of long units is for 19."""
+    charsmap = known.precompiled(known.nmt_nfkc())
+    steps = (support.simple("NFKD"), support.simple("StripAccents"), charsmap)
+    place = 13  # where the program says into how many characters one may turn
+    for normalizer, most in ((charsmap, 18), (support.sequence(*steps), 18)):
+        made = make_normalizer(normalizer)
+        assert made is not None
+        assert made.header[place] == most
+    composed = make_normalizer(support.sequence(support.simple("NFC"), charsmap))
+    assert composed is not None
+    assert composed.header[place] > 18

@@ -213,6 +213,7 @@ class _Maker:
         self._texts = texts
         self._forms = any(isinstance(step, Form) for step in steps)
         self._spaces = spaces() if any(isinstance(s, Strip | Split) for s in steps) else None
+        self._gone = [_gone(steps[:i]) for i in range(len(steps))]
         self.longest = [1] * len(steps)
         self.image = ""
 
@@ -249,8 +250,9 @@ class _Maker:
                 if point in data.HANGUL:
                     self.longest[index] = max(self.longest[index], 3)
             case Precompiled(charsmap):
-                size = max(map(len, charsmap.images_of(letter)), default=0)
-                self.longest[index] = max(self.longest[index], size)
+                if letter not in self._gone[index]:
+                    size = max(map(len, charsmap.images_of(letter)), default=0)
+                    self.longest[index] = max(self.longest[index], size)
                 return graphemes.class_of(example)
             case Run(points, _, content):
                 self.longest[index] = max(self.longest[index], len(content))
@@ -291,6 +293,27 @@ class _Maker:
                 case _:
                     pass
         return flags, text
+
+
+def _gone(steps: Sequence[Step]) -> frozenset[str]:
+    """Return characters that are not there behind the steps: what a normal form decomposes."""
+    gone: set[str] = set()
+    for step in steps:
+        match step:
+            case Form():
+                table = {} if step.composes else step.table
+                gone = {letter for letter, image in table.items() if image != letter}
+            case Map(parts):
+                for part in parts:
+                    images = (*part.table.values(), *(image for _, image in part.sets))
+                    gone.difference_update(*images)
+            case Precompiled(charsmap):
+                gone.difference_update(*charsmap.images())
+            case Run(_, _, content) | Literal(_, content) | Prefix(content) | Split(content):
+                gone -= set(content)
+            case _:
+                pass
+    return frozenset(gone)
 
 
 def _charsmap(text: str, step: Precompiled, example: str) -> str:
