@@ -50,6 +50,45 @@ test("small files: blobs, ids, texts and refusals are Python's", LONG, async () 
   expect(small.filter(({ blob }) => blob !== undefined).length).toBeGreaterThan(60);
 });
 
+test("white space of any length, in front of a token that may take it along", LONG, async () => {
+  const tokenizer = await Tokenizer.load(smallFile("bytes.json"));
+  const memory = tokenizer.memorySize;
+  for (const unit of [" ", "\n"]) {
+    for (const end of ["x", "<mask>"]) {
+      const text = `a${unit.repeat(700_000)}${end}`;
+      const ids = tokenizer.encode(text);
+      if (end === "x") expect(tokenizer.decode(ids)).toBe(text);
+      else expect(ids).toEqual(tokenizer.encode("a<mask>"));
+      expect(tokenizer.count(text)).toBe(ids.length);
+      for (const size of [300, 40_000, 650_000]) {
+        const encoder = tokenizer.encoder();
+        const found: number[] = [];
+        const begin = process.cpuUsage().user;
+        for (let i = 0; i < text.length; i += size) {
+          for (const id of encoder.push(text.slice(i, i + size))) found.push(id);
+        }
+        for (const id of encoder.flush()) found.push(id);
+        expect(process.cpuUsage().user - begin).toBeLessThan(3e6);
+        expect(found.length).toBe(ids.length);
+        expect(found.every((id, i) => id === ids[i])).toBe(true);
+      }
+    }
+  }
+  expect(tokenizer.memorySize - memory).toBeLessThan(1 << 25);
+  tokenizer.dispose();
+});
+
+test("half a pair, and bytes behind it, in long white space", async () => {
+  const tokenizer = await Tokenizer.load(smallFile("bytes.json"));
+  const spaces = " ".repeat(5000);
+  const encoder = tokenizer.encoder();
+  const parts = [spaces, "\ud83d", new TextEncoder().encode(spaces), "\ud83d", "\ude00", spaces];
+  const found = parts.flatMap((part) => [...encoder.push(part)]);
+  found.push(...encoder.flush());
+  expect(found).toEqual([...tokenizer.encode(`${spaces}\ufffd${spaces}\ud83d\ude00${spaces}`)]);
+  tokenizer.dispose();
+});
+
 test("the same of the package in one script", LONG, async () => {
   const some = small.filter((_, i) => i % 7 === 0);
   const report = await runForeign({ Tokenizer: Inline }, some, getSmall);

@@ -82,7 +82,7 @@ function runPart(
   last: boolean,
   { flags, columns }: Plan,
   drain: (count: number) => void,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const { at } = model;
   const { memory } = model.machine;
   const isOnlyCounted = isSet(flags, abi.COUNT_ONLY);
@@ -131,7 +131,7 @@ export function encodePart(
   tail: Uint8Array,
   text: Text,
   last: boolean,
-): { ids: Words; tail: Uint8Array } {
+): { ids: Words; tail: Uint8Array<ArrayBuffer> } {
   const ids = new Chunks(newWords);
   const rest = runPart(model, session, tail, text, last, idsPlan(0), collectIds(model, ids));
   return { ids: ids.join(), tail: rest };

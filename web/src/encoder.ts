@@ -4,13 +4,18 @@
 import { checkText } from "./arguments.js";
 import { disposedError, makeDisposable } from "./dispose.js";
 import { beginParts, encodePart } from "./encode.js";
-import { type Flags, type ModelInstance, NO_TAIL, type Session } from "./instance.js";
+import type { Flags, ModelInstance, Session } from "./instance.js";
 import type { Text } from "./memory.js";
+import { Chunks } from "./text.js";
 
 export interface Encoder extends Disposable {}
 
+const newTail = () => new Chunks((length) => new Uint8Array(length));
+
 /** UTF-8 of U+FFFD. */
-const REPLACEMENT = [0xef, 0xbf, 0xbd] as const;
+const REPLACEMENT = Uint8Array.of(0xef, 0xbf, 0xbd);
+/** A longer tail is not shown to the core with each chunk, but each time it has doubled. */
+const LONG_TAIL = 1024;
 
 /**
  * Encodes a text that comes in chunks: the ids of all `push` and of `flush` together are
@@ -29,8 +34,10 @@ export class Encoder {
   readonly #flags: Flags;
   /** Of the text that is under way. */
   #session: Session | undefined;
-  /** Its last bytes, which the core has not consumed yet. */
-  #tail: Uint8Array = NO_TAIL;
+  /** Its last bytes, which the core has not consumed yet: parts that are joined when needed. */
+  #tail = newTail();
+  /** Bytes of tail and chunk together that are worth another step. */
+  #least = 0;
   /** The first half of a pair of surrogates, at the end of what was pushed. */
   #half = "";
   #disposed = false;
@@ -74,13 +81,26 @@ export class Encoder {
     try {
       const session = this.#session ?? this.#begin();
       const text = this.#join(chunk, last);
-      const { ids, tail } = encodePart(this.#model, session, this.#tail, text, last);
-      this.#tail = tail;
+      const ids = this.#encode(session, text, last);
       isUnderWay = !last;
       return ids;
     } finally {
       if (!isUnderWay) this.#end();
     }
+  }
+
+  #encode(session: Session, chunk: Text, last: boolean): Uint32Array<ArrayBuffer> {
+    let text = chunk;
+    if (this.#least > 0) {
+      this.#tail.push(typeof text === "string" ? new TextEncoder().encode(text) : text.slice());
+      if (!last && this.#tail.length < this.#least) return new Uint32Array();
+      text = "";
+    }
+    const { ids, tail } = encodePart(this.#model, session, this.#tail.join(), text, last);
+    this.#tail = newTail();
+    this.#tail.push(tail);
+    this.#least = tail.length > LONG_TAIL ? 2 * tail.length : 0;
+    return ids;
   }
 
   #begin(): Session {
@@ -92,7 +112,8 @@ export class Encoder {
   }
 
   #end(): void {
-    this.#tail = NO_TAIL;
+    this.#tail = newTail();
+    this.#least = 0;
     this.#half = "";
     if (this.#session === undefined) return;
     this.#registry?.unregister(this);
@@ -105,7 +126,7 @@ export class Encoder {
     const half = this.#half;
     if (typeof chunk !== "string") {
       if (half !== "" && chunk.length > 0) {
-        this.#tail = Uint8Array.of(...this.#tail, ...REPLACEMENT); // no bytes have the other half
+        this.#tail.push(REPLACEMENT); // no bytes have the other half
         this.#half = "";
       }
       return chunk;

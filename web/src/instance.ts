@@ -117,6 +117,10 @@ export class ModelInstance {
   #session: Session;
   /** By the cache's sessions before this one. */
   #counted: CacheInfo | undefined;
+  /** Bytes of the window that texts pass through: `window`, but for white space that is longer. */
+  #room: number;
+  /** Whether it was larger in this call. */
+  #wasWide = false;
   /** Flags, limit and unit in the options struct. */
   #options: readonly number[] = [];
   /** Columns in the output struct, and how many elements they begin with. */
@@ -136,6 +140,7 @@ export class ModelInstance {
     this.#sessionSize = info(abi.INFO_SESSION_SIZE);
     // A part of a text keeps up to max_key_bytes unconsumed: a window holds several.
     this.window = Math.max(WINDOW, 4 * info(abi.INFO_MAX_KEY_BYTES));
+    this.#room = this.window;
     const text = align(layout.home + this.#sessionSize, 64);
     const ends = align(text + this.window, 64);
     const results = ends + 8 * BATCH;
@@ -284,7 +289,9 @@ export class ModelInstance {
   /** After a call: brings the session home, and memory back to normal size. */
   settle(): void {
     const isHome = this.#session.block === this.at.home;
-    if ((isHome && this.#loans.size === 0) || !this.#machine?.alive) return;
+    const isUsual = isHome && this.#loans.size === 0 && !this.#wasWide;
+    if (isUsual || !this.#machine?.alive) return;
+    this.#wasWide = false;
     for (const block of this.#loans) this.#giveBack(block);
     if (!isHome) {
       this.#counted = this.cacheInfo();
@@ -414,32 +421,62 @@ export class ModelInstance {
     last: boolean,
     step: () => number,
     drain: (status: number) => void,
-  ): Uint8Array {
+  ): Uint8Array<ArrayBuffer> {
     const { memory } = this.machine;
     const reader = new TextReader(text);
-    const { input, text: window } = this.at;
+    const { input } = this.at;
     let kept = tail.length;
     let status: number;
+    this.#widen(2 * kept, 0);
     if (kept > 0) memory.writeWindow(0, tail);
-    for (;;) {
-      kept += reader.fill(memory, kept, this.window - kept);
-      const isLast = last && reader.done;
-      memory.setWord(input + abi.INPUT_TEXT, window);
-      memory.setWord(input + abi.INPUT_SIZE, kept);
-      memory.setWord(input + abi.INPUT_CONSUMED, 0);
-      memory.setWord(input + abi.INPUT_PART, isLast ? abi.PART_LAST : 0);
-      do {
-        status = step();
-        if (status < 0) throw this.error(status, "text");
-        drain(status);
-        if (status === abi.NEED_SCRATCH) this.grow(session);
-      } while (status === abi.NEED_OUTPUT || status === abi.NEED_SCRATCH);
-      if (isLast || status === abi.AT_LIMIT) return NO_TAIL;
-      const consumed = memory.word(input + abi.INPUT_CONSUMED);
-      kept -= consumed;
-      if (reader.done) return memory.copy(window + consumed, kept);
-      memory.move(window, window + consumed, kept);
+    try {
+      for (;;) {
+        kept += reader.fill(memory, kept, this.#room - kept);
+        const isLast = last && reader.done;
+        memory.setWord(input + abi.INPUT_TEXT, memory.window);
+        memory.setWord(input + abi.INPUT_SIZE, kept);
+        memory.setWord(input + abi.INPUT_CONSUMED, 0);
+        memory.setWord(input + abi.INPUT_PART, isLast ? abi.PART_LAST : 0);
+        do {
+          status = step();
+          if (status < 0) throw this.error(status, "text");
+          drain(status);
+          if (status === abi.NEED_SCRATCH) this.grow(session);
+        } while (status === abi.NEED_OUTPUT || status === abi.NEED_SCRATCH);
+        if (isLast || status === abi.AT_LIMIT) return NO_TAIL;
+        const consumed = memory.word(input + abi.INPUT_CONSUMED);
+        const rest = memory.window + consumed;
+        kept -= consumed;
+        if (reader.done) return memory.copy(rest, kept);
+        memory.move(memory.window, rest, kept);
+        // White space of any length, in front of a token that may take it along.
+        if (consumed === 0) this.#widen(2 * this.#room, kept);
+      }
+    } finally {
+      this.#narrow();
     }
+  }
+
+  /** Has a window of at least `room` bytes, with the first `kept` of that before. */
+  #widen(room: number, kept: number): void {
+    if (room <= this.#room) return;
+    const { memory } = this.machine;
+    const before = memory.window;
+    const block = this.#arena.take(memory, room);
+    memory.move(block, before, kept);
+    this.#narrow();
+    memory.setWindow(block);
+    this.#room = room;
+    this.#wasWide = true;
+  }
+
+  /** Has the window of the layout again. */
+  #narrow(): void {
+    const { memory } = this.machine;
+    if (memory.window === this.at.text) return;
+    this.#arena.give(memory.window);
+    memory.setWindow(this.at.text);
+    this.#room = this.window;
   }
 }
 

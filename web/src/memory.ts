@@ -76,6 +76,11 @@ export class Memory {
     this.#window = this.#bytes.subarray(this.#windowAt);
   }
 
+  /** Where texts are written. */
+  get window(): Address {
+    return this.#windowAt;
+  }
+
   // -- numbers --------------------------------------------------------------------
 
   word(at: Address): number {
