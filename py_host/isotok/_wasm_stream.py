@@ -87,24 +87,27 @@ class _Stream(Generic[F]):
 class WasmEncoder(_Stream[Flags]):
     """An `isotok._backend.EncoderStream`."""
 
-    _tail = b""
+    _tail: list[bytes]
+    _size = 0  # of the tail
     _least = 0  # bytes of tail and part together that are worth another step
 
     def push(self, part: str | bytes, last: bool, /) -> list[int]:
-        data = self._tail + utf8(part)
-        if not last and len(data) < self._least:
-            self._tail = data
+        tail = self._tail if self._size else []
+        tail.append(utf8(part))
+        self._tail, self._size = tail, self._size + len(tail[-1])
+        if not last and self._size < self._least:
             return []
-        begun, self._begun, self._tail = self._begun, False, b""  # stays so if the step fails
+        data = b"".join(tail)
+        begun, self._begun, self._size = self._begun, False, 0  # stays so if the step fails
         self._least = 0
         instance = self._opened(len(data))
         if not begun:
             instance.begin_text(self._flags)
-        ids, tail = instance.encode_part(data, last)
+        ids, rest = instance.encode_part(data, last)
         if not last:
-            self._begun, self._tail = True, tail
-            if len(tail) > _LONG:
-                self._least = 2 * len(tail)
+            self._begun, self._tail, self._size = True, [rest], len(rest)
+            if len(rest) > _LONG:
+                self._least = 2 * len(rest)
         return ids
 
 

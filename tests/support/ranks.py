@@ -88,7 +88,17 @@ class Texts(hf.Texts):
 
 
 def ids_of(ref: Any, text: str, *, add: bool) -> list[int]:
-    found: list[int] = ref.encode(text, allowed_special="all") if add else ref.encode_ordinary(text)
+    """What tiktoken gives; where its engine runs out of stack, what it gives for the pre-token.
+
+    That happens for about a million characters of white space, which are one.
+    """
+    found: list[int]
+    try:
+        found = ref.encode(text, allowed_special="all") if add else ref.encode_ordinary(text)
+    except BaseException as error:
+        if type(error).__name__ not in ("PanicException", "ValueError") or not text.isspace():
+            raise
+        found = ref._encode_single_piece(text)
     return found
 
 
@@ -118,11 +128,10 @@ def same_encodings(tok: isotok.Tokenizer, ref: Any, texts: Sequence[str], *, add
 def same_compatible(name: str, ref: Any, texts: Sequence[str], *, add: bool) -> None:
     """All that the drop-in does with a text."""
     ours = compatible(name)
+    wanted = [ids_of(ref, text, add=add) for text in texts]
     if add:
-        wanted = ref.encode_batch(texts, num_threads=1, allowed_special="all")
         assert ours.encode_batch(list(texts), num_threads=1, allowed_special="all") == wanted
     else:
-        wanted = ref.encode_ordinary_batch(texts, num_threads=1)
         assert ours.encode_ordinary_batch(list(texts), num_threads=1) == wanted
     for text, ids in zip(texts, wanted, strict=True):
         assert ids_of(ours, text, add=add) == ids, text
