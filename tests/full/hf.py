@@ -36,7 +36,7 @@ SAMPLE = 20
 LIMIT = 0x110000
 
 
-def _of(name: str) -> ModuleType:
+def kind_of(name: str) -> ModuleType:
     """What knows the model and its library."""
     return ranks if name in ranks.NAMES else hf
 
@@ -45,7 +45,7 @@ def _of(name: str) -> ModuleType:
 
 
 def _compared(name: str, backend: str, what: str, texts: list[str]) -> Check:
-    kind = _of(name)
+    kind = kind_of(name)
     tok, ref, rng = kind.opened(name, backend), kind.reference(name), random.Random(what)
     tally = Tally(f"{name} {backend} {what}")
     for batch in batches(texts):
@@ -99,7 +99,7 @@ def stress(backend: str) -> Iterator[Check]:
 
 
 def _code_points(name: str, backend: str, context: str, stride: int) -> list[Check]:
-    kind = _of(name)
+    kind = kind_of(name)
     tok, ref = kind.opened(name, backend), kind.reference(name)
     tally = Tally(f"{name} {backend} {context!r}")
     compare = kind.same_encodings if backend == "native" else kind.same_ids
@@ -130,7 +130,7 @@ def code_points(backend: str) -> Iterator[Check]:
 
 
 def _random(name: str, backend: str, part: int, count: int) -> list[Check]:
-    kind = _of(name)
+    kind = kind_of(name)
     tok, ref = kind.opened(name, backend), kind.reference(name)
     tally, rng = Tally(f"{name} {backend} part {part}"), random.Random(part)
     makes = kind.Texts(name)

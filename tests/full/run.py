@@ -28,6 +28,7 @@ EXTRA = (
     "tests.full.generation",
     "tests.full.hf",
     "tests.full.hf_files",
+    "tests.full.hf_long",
     "tests.full.hf_models",
     "tests.full.hostile",
     "tests.full.normalized",
