@@ -52,7 +52,7 @@ class Cutter(ctypes.Structure):
     _fields_ = [("done", U32), ("runs", Run * MAX_PASSES), ("pieces", Pieces * MAX_PASSES)]
 
 
-SOURCES = ("pretokenize.c", "pretokenize_check.c", "pretokenize_passes.c")
+SOURCES = ("pretokenize.c", "pretokenize_check.c", "pretokenize_passes.c", "pretokenize_windows.c")
 
 
 @cache
