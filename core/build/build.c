@@ -2,6 +2,7 @@
  * caller's memory, its arena behind it. See isotok_build.h. */
 #include "isotok_build.h"
 
+#include "added.h"
 #include "export_spm_fb.h"
 #include "read_arrays.h"
 #include "write_blob.h"
@@ -17,6 +18,8 @@ struct isotok_build {
     isotok__spm_fb spm_fb; /* made when first asked for */
     enum phase phase;
     bool has_spm_fb;
+    bool has_added;
+    bool only_added; /* the plan is that of ISOTOK_FORM_ADDED */
 };
 
 enum { MIN_MEMORY = 4096 }; /* as isotok_build.h promises */
@@ -154,6 +157,40 @@ isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *
         out_error);
 }
 
+isotok_status isotok_build_added(isotok_build *build, const void *data, size_t size,
+                                 isotok_error *out_error)
+{
+    if (build == NULL || data == NULL) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
+    }
+    if (build->phase != SOURCE || build->has_added) {
+        return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_FIELD, 0);
+    }
+    build->has_added = true;
+    isotok__span source = {(const uint8_t *)data, size};
+    return finish_call(build, isotok__added_take(&build->work, &build->spec, source), out_error);
+}
+
+/* The passes for ISOTOK_FORM_ADDED: all else is in the base. */
+static isotok_status compile_added(isotok_build *build)
+{
+    isotok__plan *plan = &build->plan;
+    const isotok__spec *spec = &build->spec;
+    memset(plan, 0, sizeof *plan);
+    plan->max_piece_bytes = spec->longest_piece;
+    plan->max_key_bytes = spec->longest_key;
+    for (size_t i = 0; i < spec->added.size; i += 2) {
+        uint32_t size = (uint32_t)isotok__piece(spec, isotok__number(spec->added, i)).size;
+        plan->max_piece_bytes = size > plan->max_piece_bytes ? size : plan->max_piece_bytes;
+        plan->max_key_bytes = size > plan->max_key_bytes ? size : plan->max_key_bytes;
+    }
+    isotok__plan_operations(spec, plan);
+    isotok_status status = isotok__plan_added(&build->work, spec, plan);
+    return status == ISOTOK_OK && spec->pretokens && spec->algorithm == ISOTOK_UNIGRAM
+               ? isotok__plan_exact(&build->work, spec, plan)
+               : status;
+}
+
 /* Check and passes: once, whatever is written afterwards. */
 static isotok_status compile(isotok_build *build)
 {
@@ -161,6 +198,9 @@ static isotok_status compile(isotok_build *build)
     if (build->phase != SOURCE) {
         hint(&build->work, build->arrays.piece_text.size + 8 * build->arrays.piece_count);
         status = isotok__arrays_finish(&build->work, &build->arrays, &build->spec);
+    }
+    if (status == ISOTOK_OK && build->only_added) {
+        return compile_added(build);
     }
     if (status == ISOTOK_OK) {
         status = isotok__spec_check(&build->work, &build->spec);
@@ -212,7 +252,8 @@ isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out,
     if (build == NULL || out_size == NULL || (out == NULL && capacity != 0)) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
     }
-    if (form > ISOTOK_FORM_SPM_FB) {
+    if (form > ISOTOK_FORM_ADDED || (form == ISOTOK_FORM_ADDED && !build->has_added) ||
+        (build->phase == CHECKED && build->only_added != (form == ISOTOK_FORM_ADDED))) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0);
     }
     if (!isotok__is_aligned(out, ISOTOK_ALIGN)) {
@@ -223,6 +264,7 @@ isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out,
     }
     *out_size = 0;
     if (build->phase != CHECKED) {
+        build->only_added = form == ISOTOK_FORM_ADDED;
         status = compile(build);
         build->phase = CHECKED;
     }

@@ -33,8 +33,10 @@ enum {
     ISOTOK_FORM_BLOB = 0,
     ISOTOK_FORM_PACKED = 1,
     ISOTOK_FORM_SENTENCEPIECE = 2, /* a `.model` that gives the same blob again */
-    ISOTOK_FORM_SPM_FB = 3         /* E_UNSUPPORTED where SentencePiece Lite would not give the
+    ISOTOK_FORM_SPM_FB = 3,        /* E_UNSUPPORTED where SentencePiece Lite would not give the
                                       same ids and texts; the error says why */
+    ISOTOK_FORM_ADDED = 4          /* after isotok_build_added: only what its tokens change, for
+                                      ISOTOK_VERIFY_ADDED */
 };
 
 /* Fields of a model given as arrays (isotok_build_set). Piece i is piece_text[sum of
@@ -123,6 +125,16 @@ isotok_status isotok_build_source(isotok_build *build, uint32_t kind, const void
 ISOTOK_API(isotok_build_set)
 isotok_status isotok_build_set(isotok_build *build, uint32_t field, const void *data, size_t count,
                                isotok_error *out_error);
+
+/* Adds tokens to a model from a tokenizer.json or rank file that isotok_build_source has read, a
+ * blob for ISOTOK_FORM_ADDED. `data`: uint32 number of tokens, uint32 number of word ranges (see
+ * ISOTOK_FIELD_WORD_RANGES; used if the model has none); for each token uint32 bytes of its text,
+ * uint32 ISOTOK_ADDED_…; the word ranges; the texts end to end. A text that the vocabulary has keeps
+ * its id, the others get the ids behind it; a text that is added already, or given twice, has the
+ * flags given last. error.index is the number of the token. */
+ISOTOK_API(isotok_build_added)
+isotok_status isotok_build_added(isotok_build *build, const void *data, size_t size,
+                                 isotok_error *out_error);
 
 /* Checks the model as SentencePiece's loader does and writes it to `out` (64-aligned).
  * NEED_OUTPUT: *out_size is the size wanted; call again with that much. Another form may be

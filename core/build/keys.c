@@ -279,19 +279,24 @@ static isotok_status take_added_trie(isotok__work *work, const isotok__spec *spe
     return ISOTOK_OK;
 }
 
+isotok_status isotok__plan_added(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
+{
+    isotok_status status = make_other_ids(work, spec, plan);
+    if (status == ISOTOK_OK && spec->added_trie.size != 0) {
+        return take_added_trie(work, spec, plan);
+    }
+    return status == ISOTOK_OK ? make_ids_trie(work, spec, is_added, plan, &plan->special_trie,
+                                               ISOTOK__FEATURE_BIT(SPECIAL_TOKENS))
+                               : status;
+}
+
 isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     classify(spec, plan);
     isotok_status status =
         make_keys(work, spec, isotok__is_matched, plan->compact, &plan->keys, &plan->key_ids);
     if (status == ISOTOK_OK) {
-        status = make_other_ids(work, spec, plan);
-    }
-    if (status == ISOTOK_OK && spec->added_trie.size != 0) {
-        status = take_added_trie(work, spec, plan);
-    } else if (status == ISOTOK_OK) {
-        status = make_ids_trie(work, spec, is_added, plan, &plan->special_trie,
-                               ISOTOK__FEATURE_BIT(SPECIAL_TOKENS));
+        status = isotok__plan_added(work, spec, plan);
     }
     return status == ISOTOK_OK ? make_ids_trie(work, spec, is_user_defined, plan, &plan->user_trie,
                                                ISOTOK__FEATURE_BIT(USER_DEFINED))

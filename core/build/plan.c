@@ -85,7 +85,7 @@ static isotok_status plan_byte_ids(isotok__work *work, const isotok__spec *spec,
 
 typedef struct isotok__operation operation;
 
-static void plan_operations(const isotok__spec *spec, isotok__plan *plan)
+void isotok__plan_operations(const isotok__spec *spec, isotok__plan *plan)
 {
     uint32_t charsmap = plan->charsmap.units != NULL;
     plan->operations[0] = (operation){NORMALIZE_SENTENCEPIECE,
@@ -148,7 +148,7 @@ isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, is
     }
     plan->features = spec_features(spec, plan);
     bound_user_defined(spec, plan);
-    plan_operations(spec, plan);
+    isotok__plan_operations(spec, plan);
     status = plan_template(work, spec, plan);
     if (status == ISOTOK_OK) {
         status = isotok__plan_keys(work, spec, plan);

@@ -47,9 +47,15 @@ typedef struct isotok__plan {
 /* All passes. */
 isotok_status isotok__plan_make(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
 
+/* plan.c: operations. */
+void isotok__plan_operations(const isotok__spec *spec, isotok__plan *plan);
+
 /* keys.c: compact, keys, key_ids, other_ids, user_trie. Refuses duplicates among the pieces
  * of the trie and among the others. */
 isotok_status isotok__plan_keys(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
+
+/* keys.c: other_ids and special_trie alone, of a spec with added tokens. */
+isotok_status isotok__plan_added(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
 
 /* keys.c: all pieces (which must hold no NUL byte), or the USER_DEFINED ones, sorted by their
  * canonical text, and their ids. */
@@ -59,6 +65,10 @@ isotok_status isotok__sorted_pieces(isotok__work *work, const isotok__spec *spec
 /* values.c: trie, trie_ids, values without the direct bit, unk_score, wide. Refuses a
  * piece outside the trie that has the same text as one inside, where SentencePiece does. */
 isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
+
+/* values.c: exact_scores, or unk_score, of a unigram model of pre-tokens: the lowest score, those of
+ * pieces that are in no text included. */
+isotok_status isotok__plan_exact(isotok__work *work, const isotok__spec *spec, isotok__plan *plan);
 
 /* splits.c: splits, and the trie values of the keys. */
 isotok_status isotok__plan_splits(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,

@@ -115,6 +115,12 @@ static isotok_status take_scalars(const buffer *b, isotok__spec *spec, uint64_t 
     if (status == ISOTOK_OK) {
         status = read_scalar(b, ISOTOK__FIELD_PAD_ID, &spec->pad_id);
     }
+    if (status == ISOTOK_OK) {
+        status = read_scalar(b, ISOTOK__FIELD_MAX_PIECE_BYTES, &spec->longest_piece);
+    }
+    if (status == ISOTOK_OK) {
+        status = read_scalar(b, ISOTOK__FIELD_MAX_KEY_BYTES, &spec->longest_key);
+    }
     spec->ids_given = true;
     if (status == ISOTOK_OK && (features & ISOTOK__FEATURE_BIT(PRETOKENS))) {
         status = read_scalar(b, ISOTOK__FIELD_UNK_ID, &spec->unk_id);

@@ -32,6 +32,7 @@ typedef struct isotok__spec {
     uint32_t algorithm; /* ISOTOK_UNIGRAM .. */
     uint32_t parity;
     uint32_t vocab_size;
+    uint32_t longest_piece, longest_key; /* of a blob: max_piece_bytes, max_key_bytes */
     uint32_t byte_fallback;    /* 0 or 1 */
     uint32_t normalizer_flags; /* ISOTOK__NORM_… */
     uint32_t denormalizer_flags;

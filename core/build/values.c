@@ -65,17 +65,11 @@ static double exact_score(const isotok__spec *spec, uint32_t id)
     return score;
 }
 
-/* Unigram of pre-tokens: the scores as they are, and the lowest of them, those of pieces that
- * are in no text included. */
-static void make_exact(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,
-                       uint32_t *values)
+isotok_status isotok__plan_exact(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     double lowest = (double)ISOTOK__MAX_FLOAT;
     size_t v = spec->vocab_size;
     bool none = true;
-    for (uint32_t i = 0; i < plan->keys.count; i++) {
-        values[i] = float_bits(spec->scores[plan->key_ids[i]]);
-    }
     for (uint32_t id = 0; id < v; id++) {
         if (spec->scores[id] >= -ISOTOK__MAX_FLOAT) {
             double score = exact_score(spec, id);
@@ -85,13 +79,24 @@ static void make_exact(isotok__work *work, const isotok__spec *spec, isotok__pla
     }
     if (spec->exact_scores.size == 0) {
         plan->unk_score = (float)lowest;
-        return;
+        return ISOTOK_OK;
     }
     plan->exact_scores = ISOTOK__KEEP(work, uint64_t, v + 1);
     if (plan->exact_scores != NULL) {
         memcpy(plan->exact_scores, spec->exact_scores.data, 8 * v);
         memcpy(plan->exact_scores + v, &lowest, 8);
     }
+    return work->error.status;
+}
+
+/* Unigram of pre-tokens: the scores as they are. */
+static void make_exact(isotok__work *work, const isotok__spec *spec, isotok__plan *plan,
+                       uint32_t *values)
+{
+    for (uint32_t i = 0; i < plan->keys.count; i++) {
+        values[i] = float_bits(spec->scores[plan->key_ids[i]]);
+    }
+    isotok__plan_exact(work, spec, plan);
 }
 
 static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t *values)

@@ -1,4 +1,5 @@
 /* Blob and packed form: see write_blob.h and FORMAT.md sections 1, 4, 7 and 8. */
+#define ISOTOK__BLOB_FIELDS
 #include "write_blob.h"
 
 #include "isotok_build.h"
@@ -137,8 +138,34 @@ static uint64_t features_of(const isotok__plan *plan, uint32_t form)
 {
     const uint64_t derived = ISOTOK__FEATURE_BIT(COMPACT_SPACE) | ISOTOK__FEATURE_BIT(WHOLE_TEXT) |
                              ISOTOK__FEATURE_BIT(WIDE) | ISOTOK__FEATURE_BIT(UNUSED_MERGES);
-    return form == ISOTOK_FORM_BLOB ? plan->features
+    return form == ISOTOK_FORM_BLOB || form == ISOTOK_FORM_ADDED
+               ? plan->features
                                     : (plan->features & ~derived) | ISOTOK__FEATURE_BIT(PACKED);
+}
+
+/* What the tokens of isotok_build_added change; what is not there is the base's. */
+static void added_sections(const isotok__spec *spec, const isotok__plan *plan, isotok__section *s)
+{
+    const uint32_t v = spec->vocab_size;
+    vector(s, ISOTOK__FIELD_PIECE_TEXT, spec->piece_text, spec->piece_ends[v - 1]);
+    vector(s, ISOTOK__FIELD_PIECE_ENDS, spec->piece_ends, v);
+    vector(s, ISOTOK__FIELD_SCORES, spec->scores, v);
+    vector(s, ISOTOK__FIELD_TYPES, spec->types, v);
+    vector(s, ISOTOK__FIELD_OTHER_IDS, plan->other_ids, plan->other_count);
+    vector(s, ISOTOK__FIELD_SPECIAL_TRIE, plan->special_trie.nodes, plan->special_trie.slots);
+    vector(s, ISOTOK__FIELD_ADDED_TOKENS, spec->added.data, spec->added.size);
+    vector(s, ISOTOK__FIELD_WORD_RANGES, spec->word_ranges.data, spec->word_ranges.size);
+    vector(s, ISOTOK__FIELD_EXACT_SCORES, plan->exact_scores,
+           plan->exact_scores != NULL ? (size_t)v + 1 : 0);
+    vector(s, ISOTOK__FIELD_DECODER, &plan->operations[1], 1);
+    for (uint32_t field = 0; field < ISOTOK__BLOB_FIELD_COUNT; field++) {
+        if (!ISOTOK__BLOB_IS_VECTOR(field)) {
+            s[field].count = ISOTOK__ABSENT;
+        }
+    }
+    scalar(s, ISOTOK__FIELD_VOCAB_SIZE, v);
+    scalar(s, ISOTOK__FIELD_MAX_PIECE_BYTES, plan->max_piece_bytes);
+    scalar(s, ISOTOK__FIELD_MAX_KEY_BYTES, plan->max_key_bytes);
 }
 
 isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,
@@ -148,8 +175,13 @@ isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,
     size_t mark = isotok__temp_begin(work);
     isotok__section sections[ISOTOK__BLOB_FIELD_COUNT];
     memset(sections, 0, sizeof sections);
-    common_sections(spec, plan, sections);
-    if (form == ISOTOK_FORM_BLOB) {
+    if (form == ISOTOK_FORM_ADDED) {
+        added_sections(spec, plan, sections);
+    } else {
+        common_sections(spec, plan, sections);
+    }
+    if (form == ISOTOK_FORM_ADDED) {
+    } else if (form == ISOTOK_FORM_BLOB) {
         blob_sections(spec, plan, sections);
     } else if (packed_sections(work, spec, plan, sections) != ISOTOK_OK) {
         return work->error.status;

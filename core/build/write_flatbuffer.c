@@ -26,7 +26,7 @@ static void store_u32(uint8_t *at, uint32_t value)
 
 static bool is_present(const isotok__section *section, uint32_t field)
 {
-    return !ISOTOK__BLOB_IS_VECTOR(field) || section->count > 0;
+    return ISOTOK__BLOB_IS_VECTOR(field) ? section->count > 0 : section->count != ISOTOK__ABSENT;
 }
 
 /* Where a vector's elements begin if the free space begins at `at`: after its length. */

@@ -1,15 +1,17 @@
 /* Writes the FlatBuffer of a blob, front to back: root offset, identifier, vtable, table,
- * then the vectors in the order of their fields, elements at multiples of 64. Scalars are
- * always written, vectors only if they have elements. */
+ * then the vectors in the order of their fields, elements at multiples of 64; only those that have
+ * elements. */
 #ifndef ISOTOK_BUILD_WRITE_FLATBUFFER_H
 #define ISOTOK_BUILD_WRITE_FLATBUFFER_H
 
 #include "blob_gen.h"
 #include "work.h"
 
+#define ISOTOK__ABSENT 1u
+
 typedef struct isotok__section {
     const void *data; /* of a vector; NULL = absent */
-    uint32_t count;   /* of a vector */
+    uint32_t count;   /* of a vector; of a scalar: 0, or ISOTOK__ABSENT */
     uint32_t bits;    /* of a scalar */
 } isotok__section;
 

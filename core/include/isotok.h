@@ -145,7 +145,12 @@ enum {
     X(UNK_MISSING_0_2_1, 129, "no UNKNOWN piece, without which sentencepiece 0.2.1 has no model") \
     X(SOURCE_NOT_0_2_1, 130,                                                                      \
       "packed model or blob: not compiled for sentencepiece 0.2.1; compile its .model")           \
-    X(EXPORT_0_2_1, 131, "spm.fb: SentencePiece Lite has not the ids of 0.2.1; export a .model")
+    X(EXPORT_0_2_1, 131, "spm.fb: SentencePiece Lite has not the ids of 0.2.1; export a .model")  \
+    X(ADDED_TEXT, 132, "added token: empty, 8,000 bytes or longer, or ill-formed")                \
+    X(ADDED_LETTERS, 133, "added token: its letters stand for other bytes in this vocabulary")    \
+    X(ADDED_SPACES, 134,                                                                          \
+      "added tokens: the white space that one takes along may be part of another")                \
+    X(ADDED_MODEL, 135, "added tokens: only for models from a tokenizer.json or rank file")
 #define ISOTOK_WHAT_MAP(X) ISOTOK_RUN_WHAT_MAP(X) ISOTOK_BUILD_WHAT_MAP(X)
 
 enum {
@@ -188,6 +193,10 @@ enum {
  * and time, for any bytes. FULL: SAFE + checksum + every piece spelled to its id +
  * sets complete. TRUSTED: the header only; as dangerous as loading a library. */
 enum { ISOTOK_VERIFY_SAFE = 0, ISOTOK_VERIFY_FULL = 1, ISOTOK_VERIFY_TRUSTED = 2 };
+/* Added to one of them: `memory` holds a model that was opened there, and `blob` is what tokens that
+ * were added to it change (ISOTOK_FORM_ADDED of isotok_build.h). Both blobs must outlive the
+ * model; of sessions that there are of the model, none may be used any more. */
+enum { ISOTOK_VERIFY_ADDED = 4 };
 
 typedef struct isotok_info {
     uint32_t size;   /* sizeof(isotok_info), set by the caller */

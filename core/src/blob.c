@@ -125,8 +125,9 @@ static uint64_t find_vector(const struct flatbuffer *fb, uint32_t element, uint6
     return (uint64_t)*out_count * element > fb->size - vector - 4 ? 0 : vector + 4;
 }
 
-ISOTOK_INLINE isotok_status read_fields(const uint8_t *data, size_t size, struct isotok__blob *blob,
-                                        isotok_error *error)
+/* `added`: fields that are absent stay as they are. */
+ISOTOK_INLINE isotok_status read_fields(const uint8_t *data, size_t size, bool added,
+                                        struct isotok__blob *blob, isotok_error *error)
 {
     struct flatbuffer fb = {data + ISOTOK__HEADER_SIZE, size - ISOTOK__HEADER_SIZE, 0, 0, 0, 0};
     uint8_t *scalar = (uint8_t *)blob, *vector = scalar + ISOTOK__BLOB_FIRST_VECTOR;
@@ -140,7 +141,7 @@ ISOTOK_INLINE isotok_status read_fields(const uint8_t *data, size_t size, struct
             return corrupt(error, ISOTOK_WHAT_FLATBUFFER, i, ISOTOK__HEADER_SIZE + fb.vtable);
         if (!ISOTOK__BLOB_IS_VECTOR(i)) {
             value = at ? isotok__load_u32(fb.base + at) : ISOTOK__BLOB_DEFAULT(i);
-            memcpy(scalar, &value, sizeof value);
+            if (at != 0 || !added) memcpy(scalar, &value, sizeof value);
             scalar += sizeof value;
             continue;
         }
@@ -152,8 +153,10 @@ ISOTOK_INLINE isotok_status read_fields(const uint8_t *data, size_t size, struct
                                ISOTOK__HEADER_SIZE + (begin ? begin - 4 : at));
             if (value != 0) elements = fb.base + begin;
         }
-        memcpy(vector, &elements, sizeof elements);
-        memcpy(counts, &value, sizeof value);
+        if (at != 0 || !added) {
+            memcpy(vector, &elements, sizeof elements);
+            memcpy(counts, &value, sizeof value);
+        }
         vector += sizeof elements;
         counts += sizeof value;
     }
@@ -276,20 +279,24 @@ ISOTOK_INLINE void set_derived(struct isotok_model *model)
 isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verify,
                                 struct isotok_model *model, isotok_error *error)
 {
+    const bool added = (verify & ISOTOK_VERIFY_ADDED) != 0;
+    const uint64_t base = added ? model->features : 0;
     isotok_status status;
-    memset(model, 0, sizeof *model);
+    verify &= ~(uint32_t)ISOTOK_VERIFY_ADDED;
+    memset(model, 0, offsetof(struct isotok_model, blob));
+    memset(&model->program, 0, sizeof *model - offsetof(struct isotok_model, program));
     if (!is_little_endian())
         return isotok__needs(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ENDIAN, 0);
     if (!isotok__is_aligned(data, ISOTOK_ALIGN))
         return isotok__needs(error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BLOB_ADDRESS, ISOTOK_ALIGN);
     if ((status = check_header(data, size, error)) != ISOTOK_OK) return status;
-    model->features = isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
+    model->features = base | isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
     model->parity = isotok__load_u32(data + ISOTOK__HEADER_PARITY);
     if (verify == ISOTOK_VERIFY_FULL &&
         isotok__xxh64(data + ISOTOK__HEADER_FEATURES, size - ISOTOK__HEADER_FEATURES, 0) !=
             isotok__load_u64(data + ISOTOK__HEADER_CHECKSUM))
         return corrupt(error, ISOTOK_WHAT_CHECKSUM, 0, ISOTOK__HEADER_CHECKSUM);
-    if ((status = read_fields(data, size, &model->blob, error)) != ISOTOK_OK) return status;
+    if ((status = read_fields(data, size, added, &model->blob, error)) != ISOTOK_OK) return status;
     model->pretokens =
         (model->features & (ISOTOK_FEATURE(PRETOKENIZER) | ISOTOK_FEATURE(PRETOKENS) |
                             ISOTOK_FEATURE(BYTE_LEVEL))) != 0;

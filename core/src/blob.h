@@ -108,7 +108,7 @@ struct isotok_model {
     uint32_t wide;       /* tokens keep a 32-bit length of their own */
     uint32_t whole_text;
     uint32_t decoder_pieces; /* ISOTOK_DECODE_…; 0: by decoder_flags */
-    struct isotok__blob blob;
+    struct isotok__blob blob; /* that of added tokens is read over that of the base */
     struct isotok__program program;
     struct isotok__rules normalizer, denormalizer;
     uint32_t parity;

@@ -71,7 +71,8 @@ isotok_status isotok_model_open(const void *blob, size_t blob_size, uint32_t ver
     isotok_status status;
     if (blob == NULL || memory == NULL || out_model == NULL)
         return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
-    if (verify > ISOTOK_VERIFY_TRUSTED) return isotok__argument(error, ISOTOK_WHAT_OPTION, verify);
+    if ((verify & ~(uint32_t)ISOTOK_VERIFY_ADDED) > ISOTOK_VERIFY_TRUSTED)
+        return isotok__argument(error, ISOTOK_WHAT_OPTION, verify);
     if (memory_size < sizeof(struct isotok_model) || !isotok__is_aligned(memory, 8))
         return isotok__needs(error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_MODEL_MEMORY,
                              sizeof(struct isotok_model));

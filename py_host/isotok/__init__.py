@@ -1,5 +1,6 @@
 """isotok: one tokenizer core that gives the same ids natively and in WebAssembly."""
 
+from isotok._added import AddedToken
 from isotok._arguments import Unit
 from isotok._backend import Limits
 from isotok._info import CacheInfo, Info, PieceType
@@ -20,6 +21,7 @@ from isotok.errors import (
 __version__ = "0.1.0"  # the file VERSION decides; a test compares them
 
 __all__ = [
+    "AddedToken",
     "Batch",
     "CacheInfo",
     "ClosedError",

@@ -103,6 +103,10 @@ WHAT_EXPORT_NESTED: Final = 128
 WHAT_UNK_MISSING_0_2_1: Final = 129
 WHAT_SOURCE_NOT_0_2_1: Final = 130
 WHAT_EXPORT_0_2_1: Final = 131
+WHAT_ADDED_TEXT: Final = 132
+WHAT_ADDED_LETTERS: Final = 133
+WHAT_ADDED_SPACES: Final = 134
+WHAT_ADDED_MODEL: Final = 135
 
 # enum of ISOTOK_UNIGRAM
 UNIGRAM: Final = 1
@@ -130,6 +134,9 @@ BYTE: Final = 6
 VERIFY_SAFE: Final = 0
 VERIFY_FULL: Final = 1
 VERIFY_TRUSTED: Final = 2
+
+# enum of ISOTOK_VERIFY_ADDED
+VERIFY_ADDED: Final = 4
 
 # enum of ISOTOK_NAME_STATUS
 NAME_STATUS: Final = 0
@@ -179,6 +186,7 @@ FORM_BLOB: Final = 0
 FORM_PACKED: Final = 1
 FORM_SENTENCEPIECE: Final = 2
 FORM_SPM_FB: Final = 3
+FORM_ADDED: Final = 4
 
 # enum of ISOTOK_FIELD_PIECE_TEXT
 FIELD_PIECE_TEXT: Final = 1
@@ -324,6 +332,10 @@ WHAT_NAMES: Final[dict[int, str]] = {
     129: "UNK_MISSING_0_2_1",
     130: "SOURCE_NOT_0_2_1",
     131: "EXPORT_0_2_1",
+    132: "ADDED_TEXT",
+    133: "ADDED_LETTERS",
+    134: "ADDED_SPACES",
+    135: "ADDED_MODEL",
 }
 
 STATUS_TEXTS: Final[dict[int, str]] = {

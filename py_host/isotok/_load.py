@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import FileIO
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from isotok import _files
 from isotok import _layout_gen as abi
+from isotok._added import AddedToken, Given, added_blob, added_tokens_of, check_added
 from isotok._backend import Backend, BackendName, Limits, choose, limits_of, need_engine
 from isotok._info import Compat, need_compat
 from isotok._tokenizer import Tokenizer
@@ -35,6 +36,7 @@ class _Options(NamedTuple):
     limits: Limits | None
     cache_bytes: int
     compat: Compat | None
+    added: tuple[AddedToken, ...]
 
 
 def load(
@@ -47,6 +49,7 @@ def load(
     limits: Limits | Mapping[str, int | None] | None = None,
     cache_bytes: int | None = None,
     compat: Compat | None = None,
+    added_tokens: Iterable[Given] | None = None,
 ) -> Tokenizer:
     """Open a model.
 
@@ -79,6 +82,11 @@ def load(
         Give the ids and texts of sentencepiece up to 0.2.1, from a `.model` or `.spm.fb`. A
         blob and a packed model are what they were compiled as; it is an error if that is not
         this. `info.compat` tells it.
+    added_tokens : iterable of str, AddedToken or dict, optional
+        Tokens beside those of the model, which must be from a tokenizer.json or a rank file: texts
+        (no special tokens), or the members of `AddedToken`. A text of the vocabulary keeps its
+        id, the others follow the vocabulary in order. The blob stays as it is, mapped and
+        shared; what is new takes memory for the texts of all tokens.
 
     Returns
     -------
@@ -98,7 +106,7 @@ def load(
     'Hello world'
     """
     need_compat(compat)
-    options = _options(backend, verify, map, trusted, limits, cache_bytes, compat)
+    options = _options(backend, verify, map, trusted, limits, cache_bytes, compat, added_tokens)
     if source is None:
         source = _default_model()
     if isinstance(source, bytes):
@@ -118,13 +126,15 @@ def load_bytes(
     backend: BackendName = "auto",
     limits: Limits | Mapping[str, int | None] | None = None,
     cache_bytes: int | None = None,
+    added_tokens: Iterable[Given] | None = None,
 ) -> Tokenizer:
     """Open a model in any memory, as unpickling does."""
-    options = _options(backend, "safe", None, False, limits, cache_bytes, None)
+    options = _options(backend, "safe", None, False, limits, cache_bytes, None, added_tokens)
     return _wrap(_open_bytes(data, options), options)
 
 
 def _wrap(backend: Backend, options: _Options) -> Tokenizer:
+    check_added(backend, options.added)
     opened = Tokenizer._of(backend, options.engine, options.keep)  # pyright: ignore[reportPrivateUsage]
     if options.compat is not None and opened.info.compat != options.compat:
         raise TokenizerError(
@@ -142,16 +152,24 @@ def _options(
     limits: Limits | Mapping[str, int | None] | None,
     cache_bytes: int | None,
     compat: Compat | None,
+    added_tokens: Iterable[Given] | None,
 ) -> _Options:
     checked = limits_of(limits)
+    added = added_tokens_of(added_tokens)
     return _Options(
         engine=choose(backend, checked),
         verify=_verify_level(verify, trusted, checked),
-        keep={"backend": backend, "limits": checked, "cache_bytes": cache_bytes},
+        keep={
+            "backend": backend,
+            "limits": checked,
+            "cache_bytes": cache_bytes,
+            **({"added_tokens": added} if added else {}),
+        },
         map_file=map_file,
         limits=checked,
         cache_bytes=_cache_bytes(cache_bytes, checked),
         compat=compat,
+        added=added,
     )
 
 
@@ -240,7 +258,8 @@ def _open_foreign(data: Buffer, options: _Options, name: str = "") -> Backend:
 def _open_native(blob: Buffer, options: _Options) -> Backend:
     from isotok import _native
 
-    return _native.open(blob, options.verify, options.cache_bytes)
+    added = added_blob(blob, options.added, "native", None)
+    return _native.open(blob, options.verify, options.cache_bytes, added)
 
 
 def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) -> Backend:
@@ -249,6 +268,15 @@ def _open_wasm(blob: _files.BytesSource | _files.FileSource, options: _Options) 
     from isotok._machine import new_machine
     from isotok._wasm_backend import WasmBackend
 
+    added = b""
+    if options.added:
+        base = bytearray(blob.size)
+        blob.fill(memoryview(base))
+        added = bytes(added_blob(base, options.added, "wasm", limits) or b"")
     return WasmBackend(
-        lambda: new_machine("isotok.wasm", limits), blob, options.verify, options.cache_bytes
+        lambda: new_machine("isotok.wasm", limits),
+        blob,
+        options.verify,
+        options.cache_bytes,
+        added,
     )

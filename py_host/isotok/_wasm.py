@@ -4,7 +4,8 @@ The engine is behind the protocol `Machine`; this file knows the C interface onl
 
 Linear memory is laid out once, and the addresses stay:
 
-    [stack | data | heap_base: blob | model view | structs | session | text | results | cache]
+    [stack | data | heap_base: blob | added tokens | model view | structs | session | text | results
+     | cache]
 
 A text of at most `WINDOW` bytes is encoded in one crossing. Longer texts pass through the
 same memory window by window, so memory does not grow with them. What does grow is the
@@ -83,7 +84,14 @@ def _align(address: int, alignment: int) -> int:
 class ModelInstance:
     """One opened model in one machine."""
 
-    def __init__(self, machine: Machine, blob: BlobSource, verify: int, cache_size: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        blob: BlobSource,
+        verify: int,
+        cache_size: int,
+        added: bytes = b"",
+    ) -> None:
         self.machine = machine
         self._cache_size = cache_size
         self._counted = (0, 0, 0, 0)  # by the caches of sessions that were there before
@@ -95,7 +103,8 @@ class ModelInstance:
         self._session_cache = function("isotok_session_cache")
         self._blob = _align(function("isotok_heap_base")(), 64)
         self._blob_size = blob.size
-        self._memory = _align(self._blob + blob.size, 64)
+        self._added = _align(self._blob + blob.size, 64)
+        self._memory = _align(self._added + len(added), 64)
         self._structs = _align(self._memory + function("isotok_model_size")(), 64)
         self._home = self._structs + _STRUCTS_SIZE
         count = self._structs + _OUTPUT + abi.OUTPUT_COUNT
@@ -103,17 +112,20 @@ class ModelInstance:
         self._resets = slice(count, count + _RESET_SIZE)
         machine.reserve(self._home)
         machine.fill(self._blob, blob)
-        self._open(verify)
+        self._open(self._blob, self._blob_size, verify)
+        if added:
+            machine.view[self._added : self._added + len(added)] = added
+            self._open(self._added, len(added), verify | abi.VERIFY_ADDED)
         self._place(self._info_fields())
         self._options: tuple[Flags, int, int] | None = None
 
     # -- opening ------------------------------------------------------------------
 
-    def _open(self, verify: int) -> None:
+    def _open(self, blob: int, size: int, verify: int) -> None:
         self._reset_error()
         status = self.machine.function("isotok_model_open")(
-            self._blob,
-            self._blob_size,
+            blob,
+            size,
             verify,
             self._memory,
             self._structs - self._memory,

@@ -45,15 +45,23 @@ class WasmBackend:
         ``VERIFY_…``
     cache_size : int
         Bytes of each instance's token cache; 0 for none.
+    added : bytes
+        What added tokens change, as a blob of its own; empty without any.
     """
 
     def __init__(
-        self, new_machine: Callable[[], Machine], blob: BlobSource, verify: int, cache_size: int
+        self,
+        new_machine: Callable[[], Machine],
+        blob: BlobSource,
+        verify: int,
+        cache_size: int,
+        added: bytes = b"",
     ) -> None:
         self._new_machine = new_machine
         self._source = blob
         self._verify = verify
         self._cache_size = cache_size
+        self._added = added
         # A deque's append and pop are atomic: no lock that a fork could leave locked.
         self._free: deque[StreamingInstance] = deque()
         first = self._new_instance()
@@ -61,7 +69,9 @@ class WasmBackend:
         self._free.append(first)
 
     def _new_instance(self) -> StreamingInstance:
-        return StreamingInstance(self._new_machine(), self._source, self._verify, self._cache_size)
+        return StreamingInstance(
+            self._new_machine(), self._source, self._verify, self._cache_size, self._added
+        )
 
     def _take(self, size: int) -> StreamingInstance:
         """Take an instance for a call on `size` bytes."""

@@ -9,6 +9,8 @@
 
 typedef struct {
     const Py_buffer *source;
+    char *added; /* for isotok_build_added, or NULL */
+    Py_ssize_t added_size;
     uint32_t kind, form;
     void *arena; /* 64-aligned inside `raw` */
     void *raw;
@@ -30,8 +32,10 @@ static isotok_status read_source(compile_job *job)
 {
     isotok_status status = isotok_build_init(job->arena, job->arena_size, &job->build, &job->error);
     if (status != ISOTOK_OK) return status;
-    return isotok_build_source(job->build, job->kind, job->source->buf, (size_t)job->source->len,
-                               &job->error);
+    status = isotok_build_source(job->build, job->kind, job->source->buf, (size_t)job->source->len,
+                                 &job->error);
+    if (status != ISOTOK_OK || job->added_size == 0) return status;
+    return isotok_build_added(job->build, job->added, (size_t)job->added_size, &job->error);
 }
 
 /* Untouched memory costs nothing, so the first arena is generous. */
@@ -94,13 +98,14 @@ static PyObject *compile_source(module_state *state, compile_job *job)
     return raise_error(state, &job->error, "source");
 }
 
-/* compile(source, kind, form) -> Buffer; see isotok_build.h */
+/* compile(source, kind, form[, added]) -> Buffer; see isotok_build.h. `added` is bytes. */
 PyObject *module_compile(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     Py_buffer source;
     compile_job job = {.source = &source, .error = error_new()};
-    if (!arguments("compile", count, 3) || !argument_u32(args[1], &job.kind) ||
-        !argument_u32(args[2], &job.form))
+    if (!arguments("compile", count, count == 4 ? 4 : 3) || !argument_u32(args[1], &job.kind) ||
+        !argument_u32(args[2], &job.form) ||
+        (count == 4 && PyBytes_AsStringAndSize(args[3], &job.added, &job.added_size) < 0))
         return NULL;
     if (PyObject_GetBuffer(args[0], &source, PyBUF_SIMPLE) < 0) return NULL;
     give_back((size_t)source.len);

@@ -12,6 +12,7 @@ static void model_dealloc(PyObject *op)
     ints_free(self);
     free(self->view);
     PyBuffer_Release(&self->blob);
+    PyBuffer_Release(&self->added);
     PyObject_Free(op);
     Py_DECREF(type);
 }
@@ -23,6 +24,10 @@ static isotok_status model_start(model_object *self, uint32_t verify, isotok_err
     if (self->view == NULL) return ISOTOK_E_TOO_LARGE;
     isotok_status status = isotok_model_open(self->blob.buf, (size_t)self->blob.len, verify,
                                              self->view, size, &self->model, error);
+    if (status == ISOTOK_OK && self->added.obj != NULL)
+        status = isotok_model_open(self->added.buf, (size_t)self->added.len,
+                                   verify | ISOTOK_VERIFY_ADDED, self->view, size, &self->model,
+                                   error);
     if (status != ISOTOK_OK) return status;
     self->info.size = sizeof self->info;
     return isotok_model_info(self->model, &self->info);
@@ -32,7 +37,7 @@ static model_object *model_alloc(module_state *state)
 {
     model_object *self = PyObject_New(model_object, state->model_type);
     if (self == NULL) return NULL;
-    self->blob = (Py_buffer){0};
+    self->blob = self->added = (Py_buffer){0};
     self->model = NULL;
     self->view = NULL;
     self->info = (isotok_info){0};
@@ -44,20 +49,22 @@ static model_object *model_alloc(module_state *state)
     return self;
 }
 
-/* open(blob, verify, cache_bytes) -> Model. `blob` is a 64-aligned buffer (an mmap or a
- * Buffer) that nobody changes; the Model holds it. Each session has a token cache of
- * `cache_bytes`. */
+/* open(blob, verify, cache_bytes[, added]) -> Model. `blob` is a 64-aligned buffer (an mmap or a
+ * Buffer) that nobody changes, and so is `added`, of ISOTOK_FORM_ADDED, or None; the Model holds
+ * them. Each session has a token cache of `cache_bytes`. */
 PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     module_state *state = PyModule_GetState(module);
     uint32_t verify, cache_size;
-    if (!arguments("open", count, 3) || !argument_u32(args[1], &verify) ||
+    if (!arguments("open", count, count == 4 ? 4 : 3) || !argument_u32(args[1], &verify) ||
         !argument_u32(args[2], &cache_size))
         return NULL;
     model_object *self = model_alloc(state);
     if (self == NULL) return NULL;
     self->cache_size = cache_size;
-    if (PyObject_GetBuffer(args[0], &self->blob, PyBUF_SIMPLE) < 0) {
+    if (PyObject_GetBuffer(args[0], &self->blob, PyBUF_SIMPLE) < 0 ||
+        (count == 4 && args[3] != Py_None &&
+         PyObject_GetBuffer(args[3], &self->added, PyBUF_SIMPLE) < 0)) {
         Py_DECREF(self);
         return NULL;
     }

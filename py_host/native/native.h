@@ -57,6 +57,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD Py_buffer blob; /* borrowed from an mmap or a Buffer, 64-aligned */
+    Py_buffer added;              /* what added tokens change, the same; obj NULL: none */
     const isotok_model *model;
     void *view; /* memory of the model view */
     isotok_info info;

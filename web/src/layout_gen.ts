@@ -96,6 +96,10 @@ export const WHAT_EXPORT_NESTED = 128;
 export const WHAT_UNK_MISSING_0_2_1 = 129;
 export const WHAT_SOURCE_NOT_0_2_1 = 130;
 export const WHAT_EXPORT_0_2_1 = 131;
+export const WHAT_ADDED_TEXT = 132;
+export const WHAT_ADDED_LETTERS = 133;
+export const WHAT_ADDED_SPACES = 134;
+export const WHAT_ADDED_MODEL = 135;
 
 // enum of ISOTOK_UNIGRAM
 export const UNIGRAM = 1;
@@ -123,6 +127,9 @@ export const BYTE = 6;
 export const VERIFY_SAFE = 0;
 export const VERIFY_FULL = 1;
 export const VERIFY_TRUSTED = 2;
+
+// enum of ISOTOK_VERIFY_ADDED
+export const VERIFY_ADDED = 4;
 
 // enum of ISOTOK_NAME_STATUS
 export const NAME_STATUS = 0;
@@ -172,6 +179,7 @@ export const FORM_BLOB = 0;
 export const FORM_PACKED = 1;
 export const FORM_SENTENCEPIECE = 2;
 export const FORM_SPM_FB = 3;
+export const FORM_ADDED = 4;
 
 // enum of ISOTOK_FIELD_PIECE_TEXT
 export const FIELD_PIECE_TEXT = 1;

@@ -21,16 +21,20 @@ _POINTER: Final = 36
 class _Job:
     """One compilation: [structs | source | arena | output] from heap_base on."""
 
-    def __init__(self, source: Buffer, kind: int, limits: Limits | None) -> None:
+    def __init__(self, source: Buffer, kind: int, limits: Limits | None, added: bytes) -> None:
         self.kind = kind
+        self.added_size = len(added)
         self.source = memoryview(source).cast("B")
         self.machine = new_machine("isotok-build.wasm", limits)
         function = self.machine.function
         self.structs = -(-function("isotok_heap_base")() // 64) * 64
         self.text = self.structs + _STRUCTS
-        self.arena = -(-(self.text + len(self.source)) // 64) * 64
+        self.added = -(-(self.text + len(self.source)) // 64) * 64
+        self.arena = -(-(self.added + len(added)) // 64) * 64
         self.machine.reserve(self.arena)
         self.machine.view[self.text : self.text + len(self.source)] = self.source
+        if added:
+            self.machine.view[self.added : self.added + len(added)] = added
 
     def call(self, name: str, *values: int) -> int:
         """Call with a fresh error struct as the last argument."""
@@ -67,7 +71,11 @@ class _Job:
         if status != abi.OK:
             return status
         self.build = machine.words[pointer // 4]
-        return self.call("isotok_build_source", self.build, self.kind, self.text, len(self.source))
+        size = len(self.source)
+        status = self.call("isotok_build_source", self.build, self.kind, self.text, size)
+        if status != abi.OK or not self.added_size:
+            return status
+        return self.call("isotok_build_added", self.build, self.added, self.added_size)
 
     def write(self, form: int, arena_size: int) -> int:
         """Write the blob behind the arena; `size` is its size."""
@@ -85,9 +93,11 @@ class _Job:
         return status
 
 
-def compile_in_wasm(source: Buffer, kind: int, form: int, limits: Limits | None) -> bytes:
-    """Compile `source`; see `compile_model`."""
-    job = _Job(source, kind, limits)
+def compile_in_wasm(
+    source: Buffer, kind: int, form: int, limits: Limits | None, added: bytes = b""
+) -> bytes:
+    """Compile `source`; see `compile_model`. `added`: for `isotok_build_added`."""
+    job = _Job(source, kind, limits, added)
     arena_size = 8 * len(job.source) + (1 << 20)
     status = abi.NEED_SCRATCH
     while status == abi.NEED_SCRATCH:
