@@ -27,5 +27,7 @@ def emit_typescript(schema: Schema, features: dict[str, int]) -> str:
         f"export const FEATURE_PACKED = {features['packed']};",
         "/** Bit of a model that gives the ids of sentencepiece up to 0.2.1. */",
         f"export const FEATURE_SENTENCEPIECE_0_2_1 = {features['sentencepiece_0_2_1']};",
+        "/** Bit of a model with a program for a normalizer. */",
+        f"export const FEATURE_UNICODE = {features['unicode']};",
     ]
     return "\n".join([*lines, ""])

@@ -130,10 +130,10 @@ def added_blob(
 
         return compile_in_wasm(base, abi.SOURCE_PACKED, abi.FORM_ADDED, limits, source_of(tokens))
     except TokenizerError as error:
-        if (error.what or 0) >= abi.WHAT_ADDED_TEXT and 0 <= error.index < len(tokens):
-            error.args = (
-                f"added_tokens[{error.index}] ({tokens[error.index].content!r}): {error}",
-            )
+        if (error.what or 0) >= abi.WHAT_ADDED_TEXT:
+            known = 0 <= error.index < len(tokens)
+            which = f"[{error.index}] ({tokens[error.index].content!r})" if known else ""
+            error.args = (f"added_tokens{which}: {error}",)
         raise
 
 

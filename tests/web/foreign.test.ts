@@ -250,7 +250,10 @@ test("encoders with sets of their own, one beside the other", async () => {
 
 test("parts, each with its special tokens", async () => {
   const tokenizer = await Tokenizer.load(smallFile("bytes, template.json"));
-  const bytes = Uint8Array.of(0x61, 0xf0, 0x9f, 0x98, 0x20, ...new TextEncoder().encode("é🙂<s>"));
+  const bytes = Uint8Array.of(
+    ...[0x61, 0xf0, 0x9f, 0x98, 0x20, 0xe4, 0xef, 0xbf, 0xbd],
+    ...new TextEncoder().encode("é🙂<s>"),
+  );
   const parts = [
     ["<mask>hello", "all"],
     [" <mask> 🙂wor\ud800", "none"],
@@ -268,8 +271,8 @@ test("parts, each with its special tokens", async () => {
     ids.slice(1, 1 - around.length),
   );
   expect(tokenizer.encodeParts([]).length).toBe(around.length);
-  const whole = `<mask>hello <mask> 🙂wor\ufffda\ufffd\ufffd\ufffd é🙂<s></s><s>`;
-  const lengths = { utf16: whole.length, codepoint: [...whole].length, byte: 50 };
+  const whole = `<mask>hello <mask> 🙂wor\ufffda\ufffd\ufffd\ufffd \ufffd\ufffdé🙂<s></s><s>`;
+  const lengths = { utf16: whole.length, codepoint: [...whole].length, byte: 54 };
   for (const unit of ["utf16", "codepoint", "byte"] as const) {
     const found = tokenizer.encodePartsWithOffsets(parts, { unit });
     expect([...found.ids]).toEqual(ids);
@@ -290,6 +293,47 @@ test("parts, each with its special tokens", async () => {
   expect(await remote.encodePartsWithOffsets(parts)).toEqual(places);
   worker.dispose();
   tokenizer.dispose();
+});
+
+test("tokens added at load", async () => {
+  const file = smallFile("bytes.json");
+  const plain = await Tokenizer.load(file);
+  const addedTokens = ["<user>", { content: "<t>", special: true, rstrip: true }, "hello"];
+  const tokenizer = await Tokenizer.load(file, { addedTokens });
+  const { vocabSize } = plain;
+  expect(tokenizer.vocabSize).toBe(vocabSize + 2);
+  const ids = tokenizer.encode("<t>  hello<user>");
+  expect([...ids]).toEqual([vocabSize + 1, plain.pieceToId("hello"), vocabSize]);
+  expect(tokenizer.decode(ids)).toBe("hello<user>");
+  expect([...tokenizer.encode("<t>", { special: ["<t>"] })]).toEqual([vocabSize + 1]);
+  expect(tokenizer.toBlob()).toEqual(plain.toBlob());
+  // Its memory is given back, and it goes on in another instance.
+  const long = `<t>${" ".repeat(30_000_000)}hello`;
+  expect(tokenizer.count(long)).toBe(2);
+  expect([...tokenizer.encode("<t>  hello<user>")]).toEqual([...ids]);
+  const many = Array.from({ length: 6400 }, (_, i) => `<unused${i}>`);
+  const large = await Tokenizer.load(plain.toBlob(), { addedTokens: many, cacheBytes: 1 << 16 });
+  expect([...large.encode(many.join(""))]).toEqual(many.map((_, i) => vocabSize + i));
+  const worker = new TokenizerWorker();
+  const remote = await worker.load(file, { foreign, addedTokens });
+  expect([...(await remote.encode("<t>  hello<user>"))]).toEqual([...ids]);
+  worker.dispose();
+  for (const each of [plain, tokenizer, large]) each.dispose();
+  for (const [tokens, message] of [
+    ["ab", "addedTokens must be several, not one"],
+    [[5], "addedTokens[0] must be a text"],
+    [["a", ""], "added token: empty"],
+    [["\ud800"], "addedTokens[0] holds a lone surrogate"],
+    [["Ġa"], "added token: its letters"],
+    [[{ content: "<u>", id: 3 }], 'addedTokens[0]: "<u>" has the id'],
+  ] as const) {
+    const error = await errorOf(Tokenizer.load(file, { addedTokens: tokens as never }));
+    expect(error.message).toContain(message);
+  }
+  const normalized = { content: "<u>", normalized: true };
+  const other = smallFile("llama.json");
+  const error = await errorOf(Tokenizer.load(other, { addedTokens: [normalized] }));
+  expect(error.message).toContain("normalized: true behind a normalizer");
 });
 
 test("a worker: options, and the name of a Response", async () => {

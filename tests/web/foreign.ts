@@ -1,6 +1,6 @@
 /** Files of other libraries, and what Python answered for them: any host must too. */
 
-import type { DecodeOptions, EncodeOptions, Tokenizer } from "isotok";
+import type { AddedToken, DecodeOptions, EncodeOptions, Tokenizer } from "isotok";
 import { check, type GetFile, newReport, type Report, same, sha256, skip } from "./report.js";
 import type { Host } from "./uses.js";
 
@@ -21,6 +21,8 @@ export interface ForeignAnswer {
   /** Digest of the blob. */
   blob?: string;
   rows?: Row[];
+  /** The same with tokens added at load, or the error. */
+  added?: { tokens: AddedToken[]; rows?: Row[]; refused?: string };
   /** The error; whether it is the same here, to the letter. */
   refused?: string;
   exact?: boolean;
@@ -61,6 +63,13 @@ async function checkFile(
   const tokenizer = await Tokenizer.load(answer.real ? blob : bytes, { ...options, name });
   for (const row of answer.rows ?? []) checkRow(tokenizer, row);
   tokenizer.dispose();
+  if (answer.added === undefined) return;
+  const { tokens, rows, refused } = answer.added;
+  const loading = Tokenizer.load(blob, { ...options, addedTokens: tokens });
+  if (refused !== undefined) return checkRefusal({ ...answer, refused, exact: false }, loading);
+  const larger = await loading;
+  for (const row of rows ?? []) checkRow(larger, row);
+  larger.dispose();
 }
 
 async function checkRefusal(answer: ForeignAnswer, loading: Promise<Tokenizer>): Promise<void> {

@@ -323,6 +323,18 @@ def broken() -> Iterator[tuple[str, Json]]:
     yield "tekken", tekken() | {"vocab": tekken()["vocab"][5:]}
 
 
+# ---- Added tokens ---------------------------------------------------------------------
+
+ADDED: tuple[Json, ...] = (
+    {"content": "hello", "special": True},
+    {"content": "<user>"},
+    {"content": "the end", "lstrip": True, "special": True},
+    {"content": "1234", "single_word": True},
+    {"content": "</s>", "special": True, "rstrip": True},
+    {"content": "\u6771\u4eac a"},
+)
+
+
 # ---- Answers --------------------------------------------------------------------------
 
 
@@ -333,7 +345,15 @@ def answers(name: str, content: bytes) -> Json:
         return {"name": name, "refused": str(error), "exact": name.startswith("refused ")}
     with isotok.load(blob) as tokenizer:
         rows = [row_of(tokenizer, text, choice) for text in TEXTS for choice in CHOICES]
-    return {"name": name, "blob": hashlib.sha256(blob).hexdigest(), "rows": rows}
+    found = {"name": name, "blob": hashlib.sha256(blob).hexdigest(), "rows": rows}
+    given = [{_camel(n): value for n, value in each.items()} for each in ADDED]
+    try:
+        with isotok.load(blob, added_tokens=ADDED) as tokenizer:
+            rows = [row_of(tokenizer, text, choice) for text in TEXTS for choice in CHOICES]
+    except isotok.TokenizerError as error:
+        _, _, reason = str(error).partition(": ")
+        return found | {"added": {"tokens": given, "refused": reason}}
+    return found | {"added": {"tokens": given, "rows": rows}}
 
 
 def row_of(tokenizer: isotok.Tokenizer, text: str, choice: Json) -> Json:

@@ -34,3 +34,5 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
 export const FEATURE_PACKED = 63;
 /** Bit of a model that gives the ids of sentencepiece up to 0.2.1. */
 export const FEATURE_SENTENCEPIECE_0_2_1 = 12;
+/** Bit of a model with a program for a normalizer. */
+export const FEATURE_UNICODE = 17;

@@ -15,7 +15,7 @@ export type { Algorithm, CacheInfo, Compat, Info, Parity, PieceType } from "./in
 export type { Form } from "./load/build.js";
 export type { ModelSource } from "./load/bytes.js";
 export type { WasmSource } from "./load/module.js";
-export type { CompileOptions, ForeignReader, LoadOptions } from "./load/open.js";
+export type { AddedToken, CompileOptions, ForeignReader, LoadOptions } from "./load/open.js";
 export type { Ids, Text } from "./memory.js";
 export type { NormalizedBytes } from "./normalize.js";
 export type { AroundOptions, Part, PartsOffsetsOptions } from "./parts.js";

@@ -3,7 +3,8 @@
  *
  * Linear memory is laid out once, and the addresses stay:
  *
- *     [stack | data | heap_base: blob | view | structs | session | text | ends | results | cache | …]
+ *     [stack | data | heap_base: blob | added tokens | view | structs | session | text | ends |
+ *      results | cache | …]
  *
  * Texts pass through the same window part by part, so memory does not grow with them. What
  * does grow is the session of a difficult text: it moves to the arena behind everything
@@ -73,6 +74,8 @@ export const NO_TAIL = new Uint8Array();
 /** Where things are, in the order of their addresses. */
 interface Layout {
   readonly blob: Address;
+  /** A blob of what added tokens change. */
+  readonly added: Address;
   readonly view: Address;
   readonly error: Address;
   readonly options: Address;
@@ -109,6 +112,7 @@ export class ModelInstance {
   /** Blocks of the arena for the call under way. */
   readonly #loans = new Set<Address>();
   readonly #blobSize: number;
+  readonly #addedSize: number;
   readonly #cacheSize: number;
   readonly #sessionMin: number;
   readonly #sessionSize: number;
@@ -127,13 +131,26 @@ export class ModelInstance {
   #columns = 0;
   #held = 0;
 
-  /** Opens the blob that lies at the machine's heap base. */
-  constructor(machine: Machine, blobSize: number, verify: number, cacheSize: number) {
-    const layout = layOut(machine, blobSize);
+  /**
+   * Opens the blob that lies at the machine's heap base.
+   *
+   * @param added A blob of what added tokens change in it; without any, empty.
+   */
+  constructor(
+    machine: Machine,
+    blobSize: number,
+    verify: number,
+    cacheSize: number,
+    added: Uint8Array = NO_TAIL,
+  ) {
+    const layout = layOut(machine, blobSize, added.length);
     const { memory } = machine;
+    memory.reserve(layout.view);
+    memory.write(layout.added, added);
     this.#machine = machine;
     this.#blobSize = blobSize;
-    this.#model = open(machine, layout, blobSize, verify);
+    this.#addedSize = added.length;
+    this.#model = open(machine, layout, blobSize, added.length, verify);
     this.info = readInfo(memory, layout.home);
     const info = (offset: number) => memory.word(layout.home + offset);
     this.#sessionMin = info(abi.INFO_SESSION_MIN);
@@ -311,8 +328,9 @@ export class ModelInstance {
     try {
       const machine = new Machine(old.module, "isotok_name");
       machine.memory.reserve(at.end);
-      machine.memory.adopt(at.blob, old.memory, at.blob, this.#blobSize);
-      open(machine, at, this.#blobSize, abi.VERIFY_TRUSTED); // the old one verified it
+      machine.memory.adopt(at.blob, old.memory, at.blob, at.view - at.blob);
+      // the old one verified it
+      open(machine, at, this.#blobSize, this.#addedSize, abi.VERIFY_TRUSTED);
       this.#machine = machine;
     } catch {
       return; // there is no room for two: go on with the large one
@@ -487,12 +505,14 @@ export function sessionRegistry(model: ModelInstance): FinalizationRegistry<Sess
 }
 
 /** Addresses that the size of the blob decides. */
-function layOut(machine: Machine, blobSize: number): Layout {
+function layOut(machine: Machine, blobSize: number, addedSize: number): Layout {
   const blob = machine.heapBase;
-  const view = align(blob + blobSize, 64);
+  const added = align(blob + blobSize, 64);
+  const view = align(added + addedSize, 64);
   const structs = align(view + machine.call("isotok_model_size"), 64);
   return {
     blob,
+    added,
     view,
     error: structs + ERROR,
     options: structs + OPTIONS,
@@ -504,15 +524,12 @@ function layOut(machine: Machine, blobSize: number): Layout {
   };
 }
 
-/** Opens the blob, and reads `isotok_info` to where the session will be. */
-function open(machine: Machine, at: Layout, blobSize: number, verify: number): Address {
-  const { memory } = machine;
-  memory.reserve(at.home + abi.SIZEOF_INFO);
-  memory.setWord(at.error + abi.ERROR_SIZE, abi.SIZEOF_ERROR);
+function openBlob(machine: Machine, at: Layout, blob: Address, size: number, verify: number): void {
+  machine.memory.setWord(at.error + abi.ERROR_SIZE, abi.SIZEOF_ERROR);
   const status = machine.call(
     "isotok_model_open",
-    at.blob,
-    blobSize,
+    blob,
+    size,
     verify,
     at.view,
     at.error - at.view,
@@ -520,6 +537,20 @@ function open(machine: Machine, at: Layout, blobSize: number, verify: number): A
     at.error,
   );
   if (status !== abi.OK) throw machine.error(at.error, status, "model");
+}
+
+/** Opens the blob, and reads `isotok_info` to where the session will be. */
+function open(
+  machine: Machine,
+  at: Layout,
+  blobSize: number,
+  addedSize: number,
+  verify: number,
+): Address {
+  const { memory } = machine;
+  memory.reserve(at.home + abi.SIZEOF_INFO);
+  openBlob(machine, at, at.blob, blobSize, verify);
+  if (addedSize > 0) openBlob(machine, at, at.added, addedSize, verify | abi.VERIFY_ADDED);
   const model = memory.word(at.first);
   memory.setWord(at.home, abi.SIZEOF_INFO);
   machine.call("isotok_model_info", model, at.home);

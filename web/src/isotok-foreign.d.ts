@@ -1,2 +1,2 @@
 /** The reader of other libraries' files; scripts/build.mjs makes one script of src/foreign. */
-export { readForeign } from "./foreign/read.js";
+export { addedTokens, readForeign, wrongIds } from "./foreign/read.js";

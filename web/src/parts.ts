@@ -3,7 +3,7 @@
 import { checkText, type EncodeOptions, type Special, type Unit } from "./arguments.js";
 import { argumentError, TokenizerError } from "./errors.js";
 import type { Text } from "./memory.js";
-import { unitsOf } from "./text.js";
+import { Chunks, unitsOf } from "./text.js";
 import type { Encoding, Tokenizer } from "./tokenizer.js";
 
 /** A text, and which special tokens are looked for in it. */
@@ -35,7 +35,10 @@ function each<T>(
 }
 
 /** Ids in front of a text and behind it. */
-function endsOf(tokenizer: Tokenizer, options: AroundOptions): [Uint32Array, Uint32Array] {
+function endsOf(
+  tokenizer: Tokenizer,
+  options: AroundOptions,
+): [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>] {
   const encoder = tokenizer.encoder({ ...options, special: "none" });
   try {
     return [encoder.push(""), encoder.flush()];
@@ -44,14 +47,10 @@ function endsOf(tokenizer: Tokenizer, options: AroundOptions): [Uint32Array, Uin
   }
 }
 
-function join(parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+function join(parts: readonly Uint32Array<ArrayBuffer>[]): Uint32Array<ArrayBuffer> {
+  const all = new Chunks((length) => new Uint32Array(length));
+  for (const part of parts) all.push(part);
+  return all.join();
 }
 
 export function encodeParts(

@@ -78,29 +78,17 @@ export class Chunks<T extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>
   }
 }
 
-/** Bytes of the well-formed character at `at`; 0: there is none. */
-function characterSize(bytes: Uint8Array, at: number): number {
-  const [lead = 0, second = 0, ...rest] = bytes.subarray(at, at + 4);
-  if (lead < 0x80) return 1;
-  const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
-  const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
-  const isWhole = rest.length >= size - 2 && second >= least && second <= most;
-  return isWhole && rest.slice(0, size - 2).every((byte) => byte >> 6 === 2) ? size : 0;
-}
-
 /** Length of a text in what offsets count; ill-formed bytes are U+FFFD, one each. */
 export function unitsOf(text: Text, unit: "utf16" | "codepoint" | "byte"): number {
-  if (typeof text === "string") {
-    if (unit === "utf16") return text.length;
-    return unit === "byte" ? new TextEncoder().encode(text).length : [...text].length;
-  }
-  if (unit === "byte") return text.length;
-  let count = 0;
-  for (let at = 0; at < text.length; ) {
-    const size = characterSize(text, at);
-    count += size === 4 && unit === "utf16" ? 2 : 1;
-    at += size || 1;
-  }
-  return count;
+  const inBytes = (part: string) => new TextEncoder().encode(part).length;
+  const isString = typeof text === "string";
+  if (unit === "byte") return isString ? inBytes(text) : text.length;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const known = isString ? text : decoder.decode(text).replaceAll("\ufffd", "");
+  const count = unit === "utf16" ? known.length : [...known].length;
+  if (isString) return count;
+  // The other bytes are one each, but for those of a U+FFFD that is there.
+  const isThere = (byte: number, i: number) =>
+    byte === 0xef && text[i + 1] === 0xbf && text[i + 2] === 0xbd;
+  return count + text.length - inBytes(known) - 2 * text.filter(isThere).length;
 }

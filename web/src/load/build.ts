@@ -19,6 +19,7 @@ const FORMS: Readonly<Record<Form, number>> = {
   model: abi.FORM_SENTENCEPIECE,
   "spm.fb": abi.FORM_SPM_FB,
 };
+const NOTHING = new Uint8Array();
 
 export function checkCompat(compat: unknown): void {
   if (compat === undefined || compat === "0.2.1") return;
@@ -53,7 +54,21 @@ export async function build(
   const structs = machine.heapBase;
   const size = await bytes.into(machine.memory, structs + STRUCTS_SIZE);
   const kind = abi.SOURCE_AUTO | (compat === undefined ? 0 : abi.SOURCE_0_2_1);
-  return new Job(machine, structs, size, kind).run(FORMS[form]);
+  return new Job(machine, structs, size, kind, NOTHING).run(FORMS[form]);
+}
+
+/** Makes the blob of what added tokens (`addedSource`) change in one. */
+export async function buildAdded(
+  module: WebAssembly.Module,
+  blob: Uint8Array,
+  added: Uint8Array,
+): Promise<Built> {
+  const machine = await Machine.create(module, "isotok_build_name");
+  const structs = machine.heapBase;
+  machine.memory.reserve(structs + STRUCTS_SIZE + blob.length);
+  machine.memory.write(structs + STRUCTS_SIZE, blob);
+  const job = new Job(machine, structs, blob.length, abi.SOURCE_PACKED, added);
+  return job.run(abi.FORM_ADDED);
 }
 
 /** One build: [structs | source | arena | output] from heap_base on. */
@@ -63,15 +78,28 @@ class Job {
   readonly #source: Address;
   readonly #sourceSize: number;
   readonly #kind: number;
+  /** What `isotok_build_added` takes; none if empty. */
+  readonly #added: Uint8Array;
   readonly #arena: Address;
 
-  constructor(machine: Machine, structs: Address, sourceSize: number, kind: number) {
+  constructor(
+    machine: Machine,
+    structs: Address,
+    sourceSize: number,
+    kind: number,
+    added: Uint8Array,
+  ) {
     this.#machine = machine;
     this.#structs = structs;
     this.#source = structs + STRUCTS_SIZE;
     this.#sourceSize = sourceSize;
     this.#kind = kind;
-    this.#arena = align(this.#source + sourceSize, 64);
+    this.#added = added;
+    this.#arena = align(this.#addedAt + added.length, 64);
+  }
+
+  get #addedAt(): Address {
+    return align(this.#source + this.#sourceSize, 64);
   }
 
   run(form: number): Built {
@@ -102,13 +130,17 @@ class Job {
   #read(arenaSize: number): number {
     const status = this.#call("isotok_build_init", this.#arena, arenaSize, this.#structs + POINTER);
     if (status !== abi.OK) return status;
-    return this.#call(
+    const read = this.#call(
       "isotok_build_source",
       this.#pointer(),
       this.#kind,
       this.#source,
       this.#sourceSize,
     );
+    const { length } = this.#added;
+    if (read !== abi.OK || length === 0) return read;
+    this.#machine.memory.write(this.#addedAt, this.#added);
+    return this.#call("isotok_build_added", this.#pointer(), this.#addedAt, length);
   }
 
   #write(form: number, arenaSize: number): [status: number, built?: Built] {

@@ -2,21 +2,43 @@
 
 import { HEADER_SIZE } from "../blob_gen.js";
 import { argumentError, reasonOf, TokenizerError } from "../errors.js";
+import type { Failure } from "../foreign/read.js";
 import type { Compat } from "../info.js";
 import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
 import { Machine } from "../machine.js";
 import type { Address, Memory } from "../memory.js";
-import { isUint8Array } from "../tags.js";
 import { VERSION } from "../version.js";
-import { build, checkCompat, type Form, isForm } from "./build.js";
+import { findPiece } from "../vocabulary.js";
+import { build, buildAdded, checkCompat, type Form, isForm } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes, sourceError } from "./bytes.js";
 import { BlobCache } from "./cache.js";
 import { kindOf } from "./kind.js";
 import { moduleOf, type ReadWasm, type WasmSource } from "./module.js";
 
 /** What `import("isotok/foreign")` gives: the reader of other libraries' files. */
-export type ForeignReader = Pick<typeof import("../isotok-foreign.js"), "readForeign">;
+export type ForeignReader = Pick<
+  typeof import("../isotok-foreign.js"),
+  "readForeign" | "addedTokens" | "wrongIds"
+>;
+
+/** A token to be added: the members of tokenizers' class of this name. */
+export interface AddedToken {
+  /** The text that becomes the token, wherever it is. */
+  readonly content: string;
+  /** Found only where `special` of the call says so; decoding may leave it out. */
+  readonly special?: boolean;
+  /** Takes the white space in front of it along. */
+  readonly lstrip?: boolean;
+  /** Takes the white space behind it along. */
+  readonly rstrip?: boolean;
+  /** Not found next to a character of a word. */
+  readonly singleWord?: boolean;
+  /** Looked for in normalized text; refused where the model has a normalizer. */
+  readonly normalized?: boolean;
+  /** The id that it must get. */
+  readonly id?: number;
+}
 
 export interface LoadOptions {
   /** `isotok.wasm`; by default the one that is beside the script. */
@@ -48,6 +70,12 @@ export interface LoadOptions {
   readonly compat?: Compat;
   /** Name of the file, if the source has none: of a rank file, which encoding it is. */
   readonly name?: string;
+  /**
+   * Tokens beside those of the model, which must be from a tokenizer.json or a rank file: texts
+   * (no special tokens), or more about them. A text of the vocabulary keeps its id, the others
+   * follow the vocabulary in order. Takes `buildWasm` and `foreign`.
+   */
+  readonly addedTokens?: Iterable<string | AddedToken>;
 }
 
 export interface CompileOptions {
@@ -119,14 +147,46 @@ export async function openModel(
   const bytes = await peek(platform, source);
   try {
     const machine = await Machine.create(await module, "isotok_name");
-    if (kindOf(bytes.head) === "blob") {
-      return checked(await openBlob(machine, bytes, opening), options.compat);
-    }
-    return await openForeign(platform, machine, bytes, opening, options);
+    const model =
+      kindOf(bytes.head) === "blob"
+        ? checked(await openBlob(machine, bytes, opening), options.compat)
+        : await openForeign(platform, machine, bytes, opening, options);
+    const { addedTokens } = options;
+    return addedTokens ? await withTokens(platform, model, addedTokens, opening, options) : model;
   } catch (error) {
     bytes.cancel();
     throw error;
   }
+}
+
+/** The model with tokens beside its own. */
+async function withTokens(
+  platform: Platform,
+  model: ModelInstance,
+  given: Iterable<string | AddedToken>,
+  opening: Opening,
+  options: LoadOptions,
+): Promise<ModelInstance> {
+  const blob = model.blob();
+  const tokens = typeof given === "string" ? given : [...given];
+  const reader = options.foreign ?? (await loadReader(platform));
+  const source = succeeded(reader.addedTokens(tokens, blob));
+  const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
+  const { memory, at, size } = await buildAdded(await module, blob, source);
+  const machine = await Machine.create(model.machine.module, "isotok_name");
+  machine.memory.reserve(machine.heapBase + blob.length);
+  machine.memory.write(machine.heapBase, blob);
+  const { level, cacheSize } = opening;
+  const added = memory.copy(at, size);
+  const found = new ModelInstance(machine, blob.length, level, cacheSize, added);
+  succeeded(reader.wrongIds(tokens, (content) => findPiece(found, content)));
+  return found;
+}
+
+/** What the script for other files returns, unless it is an error. */
+function succeeded<T extends object | undefined>(result: T | Failure): T {
+  if (result === undefined || !("message" in result)) return result as T;
+  throw new TokenizerError(result.code, result.message, result.details);
 }
 
 /** What a blob gives was decided when it was compiled. */
@@ -191,8 +251,7 @@ async function readable(
   if (kind !== "json" && kind !== "ranks") return bytes;
   const { foreign, name = bytes.name } = options;
   const reader = foreign ?? (await loadReader(platform));
-  const fields = reader.readForeign(kind, await bytes.all(), name);
-  if (!isUint8Array(fields)) throw new TokenizerError(fields.code, fields.message, fields.details);
+  const fields = succeeded(reader.readForeign(kind, await bytes.all(), name));
   const { length } = fields;
   return PeekedBytes.peek({ name, size: length, chunks: [fields].values() }, HEADER_SIZE);
 }
