@@ -5,6 +5,7 @@
 #include "added.h"
 
 #include "isotok_build.h"
+#include "plan.h"
 #include "text.h"
 
 #define ALL_FLAGS                                                           \
@@ -311,6 +312,25 @@ static isotok_status check_spaces(isotok__work *work, const isotok__spec *spec)
     return bad ? fail(work, ISOTOK_WHAT_ADDED_SPACES, ISOTOK__NO_INDEX) : ISOTOK_OK;
 }
 
+/* The nodes that find the base's tokens are made anew with the others; not if they stand for other
+ * spellings than the texts. */
+static isotok_status drop_added_trie(isotok__work *work, isotok__spec *spec)
+{
+    const isotok__span given = spec->added_trie;
+    isotok__plan plan;
+    memset(&plan, 0, sizeof plan);
+    spec->added_trie.size = 0;
+    if (given.size == 0) {
+        return ISOTOK_OK;
+    }
+    isotok_status status = isotok__plan_added(work, spec, &plan);
+    if (status == ISOTOK_OK && (2 * (size_t)plan.special_trie.slots != given.size ||
+                                memcmp(plan.special_trie.nodes, given.data, 4 * given.size) != 0)) {
+        return fail(work, ISOTOK_WHAT_ADDED_MODEL, ISOTOK__NO_INDEX);
+    }
+    return status;
+}
+
 isotok_status isotok__added_take(isotok__work *work, isotok__spec *spec, isotok__span source)
 {
     table t = {0};
@@ -318,7 +338,11 @@ isotok_status isotok__added_take(isotok__work *work, isotok__spec *spec, isotok_
     if (spec->parity != ISOTOK_PARITY_HF && spec->parity != ISOTOK_PARITY_TIKTOKEN) {
         return fail(work, ISOTOK_WHAT_ADDED_MODEL, ISOTOK__NO_INDEX);
     }
-    isotok_status status = read_tokens(work, spec, source, &t);
+    isotok_status status = drop_added_trie(work, spec);
+    if (status != ISOTOK_OK) {
+        return status;
+    }
+    status = read_tokens(work, spec, source, &t);
     if (status != ISOTOK_OK) {
         return status;
     }
