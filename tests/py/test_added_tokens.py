@@ -109,7 +109,7 @@ def _spelled(rng: random.Random, contents: list[str]) -> str:
 def test_normalized_tokens(name: str, model: str, backend: str) -> None:
     rng = random.Random(f"{name} {model} normalized")
     compared = 0
-    for _ in range(3 if name == "BertNormalizer" else 12):
+    for _ in range(3 if name == "BertNormalizer" else 30):
         tokens = _normalized_tokens(rng)
         members = {"normalizer": NORMALIZERS[name], "added_tokens": tokens}
         source = toy_hf.dump(toy_hf.MODELS[model], **members)
