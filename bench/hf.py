@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import isotok
 import measure
+import peers
 from isotok.compile import compile_model
 from isotok.compile._tiktoken import SPECIAL_TOKENS, read_ranks
 from isotok.compile.pretok.tiktoken import PATTERNS
@@ -146,12 +147,29 @@ def measure_row(model: str, corpus: str, options: argparse.Namespace) -> dict[st
         {name: functools.partial(many, texts) for name, many in best.items()}, options.rounds
     )
     size = sum(len(text.encode()) for text in texts)
+    beside = measure_beside(model, texts, engines["native"], best["native"], options.rounds)
     return {
+        **beside,
         "MB/s": size / statistics.median(warm["native"]) / 1e6,
         "warm": measure.ratio(warm["peer"], warm["native"]),
         "cold": cold["peer"] / cold["native"],
         "wasm": measure.ratio(warm["peer"], warm["wasm"]),
     }
+
+
+def measure_beside(
+    model: str, texts: list[str], ours: Engine, many: Many, rounds: int
+) -> dict[str, float]:
+    """Times as fast as other peers that are installed and give our ids, warm."""
+    is_ranks = model in RANKS
+    source = (data.models_dir() / f"{model}.tiktoken").read_bytes() if is_ranks else json_of(model)
+    wanted = [ours.one(text) for text in texts]
+    found: dict[str, float] = {}
+    for name, other in peers.opened(model, source, is_ranks, texts, wanted):
+        works = {"ours": lambda: many(texts), "peer": lambda o=other: o(texts)}
+        times = measure.in_turns(works, rounds)
+        found[name] = measure.ratio(times["peer"], times["ours"])
+    return found
 
 
 def measure_single(model: str) -> dict[int, float]:
@@ -182,8 +200,11 @@ def show(model: str, corpus: str, row: dict[str, float]) -> list[str]:
         if row[name] < least
     ]
     figures = "".join(f"{row[name]:8.1f}" for name in ("MB/s", "warm", "cold", "wasm"))
+    others = "".join(
+        f"{row[name]:10.2f}" if name in row else f"{'-':>10}" for name in peers.OPENERS
+    )
     notes = ", ".join(f"{name} >= {least:g}" for name, least in wanted.items())
-    print(f"{model:16}{corpus:7}{figures}  {notes}{' MISSED' if short else ''}", flush=True)
+    print(f"{model:16}{corpus:7}{figures}{others}  {notes}{' MISSED' if short else ''}", flush=True)
     return short
 
 
@@ -193,7 +214,11 @@ def run(options: argparse.Namespace) -> int:
     core = measure.pin()
     where = measure.machine()
     print(f"{where['machine']}, core {core}, Python {where['python']}, commit {where['commit']}")
-    print(f"{'model':16}{'corpus':7}{'MB/s':>8}{'warm':>8}{'cold':>8}{'wasm':>8}  (times the peer)")
+    print(
+        f"{'model':16}{'corpus':7}{'MB/s':>8}{'warm':>8}{'cold':>8}{'wasm':>8}"
+        + "".join(f"{name:>10}" for name in peers.OPENERS)
+        + "  (times the peer)"
+    )
     results: dict[str, object] = {"rounds": options.rounds}
     short: list[str] = []
     for model in options.models:
