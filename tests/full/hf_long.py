@@ -20,11 +20,19 @@ from tests.support import data
 
 sys.path.insert(0, str(data.ROOT / "tests"))
 
+from isotok.errors import TokenizerError
 from support import ranks
 
 UNITS = ("a", "7", "\n", " ", "\u00e9", "\u4e2d", " a", "\r\n", "\u0301", "\t ")
 LARGE = 1_000_000
 SPACES = 1_200_000
+NO_MEMORY = {
+    ("xlmr", "wasm", "\u0301"),
+    ("xlnet_base_cased", "wasm", "\u0301"),
+    ("xlnet_base_cased", "wasm", "\u00e9"),
+}
+"""500,000 characters that a charsmap may join are one unit: room for 19 times as many is wanted at
+once, which is 3.4 GB. An error that says so; natively they are right."""
 
 
 class _Growth(Growth):
@@ -67,9 +75,15 @@ def _right(name: str, backend: str) -> list[Check]:
     checks: list[Check] = []
     for unit in UNITS:
         text = _text(unit, LARGE)
+        what = f"{name} {backend}: 1 MB of {unit!a}"
+        try:
+            found = _encode(tok, name, text)
+        except TokenizerError as error:
+            known = (name, backend, unit) in NO_MEMORY and "no memory for" in str(error)
+            checks.append((what, str(error)[:90], "equal, or known to need too much", known))
+            continue
         wanted = _wanted(name, text)
-        same = _encode(tok, name, text) == wanted
-        checks.append((f"{name} {backend}: 1 MB of {unit!a}", f"{len(wanted):,}", "equal", same))
+        checks.append((what, f"{len(wanted):,}", "equal", found == wanted))
     wanted = _wanted_spaces(name)
     same = _encode(tok, name, f"a{' ' * SPACES}x") == wanted
     what = f"{name} {backend}: a, {SPACES:,} spaces, x"
@@ -82,6 +96,8 @@ def _growth(name: str, backend: str) -> list[Check]:
     for cache_bytes in (None, 0):
         tok = kind.opened(name, backend, cache_bytes)
         for unit in UNITS:
+            if (name, backend, unit) in NO_MEMORY:
+                continue
             short, long = (_text(unit, size) for size in (LARGE // 4, LARGE))
             tok.count(long)
             what = f"{name} {backend} {'cached' if cache_bytes is None else 'uncached'} {unit!a}"
