@@ -348,6 +348,7 @@ isotok_status isotok__pretok_arrays_of(isotok__work *work, const isotok__spec *s
         (uint32_t)header.size,
         (uint32_t)tables.size,
         (uint32_t)spec->pretok_classes.size,
+        NULL,
     };
     return ISOTOK_OK;
 }

@@ -197,9 +197,7 @@ static void read_group(const windows *w, const row_set *from, uint32_t group, ro
                 add_row(&to[1], w->next[symbol]);
                 add_row(&to[2], w->next[symbol]);
             }
-            *seen |= !(flags & ISOTOK__CELL_BACK)      ? 1u
-                     : flags & ISOTOK__CELL_DROP_BACK ? 4u
-                                                      : 2u;
+            *seen |= !(flags & ISOTOK__CELL_BACK) ? 1u : flags & ISOTOK__CELL_DROP_BACK ? 4u : 2u;
         }
     }
 }
@@ -307,9 +305,9 @@ isotok_status isotok__plan_windows(isotok__work *work, const isotok__spec *spec,
     if (status == ISOTOK_OK && open_windows(work, &w, &arrays)) {
         w.groups = ISOTOK__KEEP(work, uint8_t, ISOTOK__WINDOWS_SIZE);
         if (w.groups != NULL) {
-            w.answers = w.groups + 512;
-            memset(w.groups, OTHER, 512);
-            memset(w.answers, ISOTOK__WINDOW_UNKNOWN, ISOTOK__WINDOWS_SIZE - 512);
+            w.answers = w.groups + ISOTOK__WINDOW_GROUPS;
+            memset(w.groups, OTHER, ISOTOK__WINDOW_GROUPS);
+            memset(w.answers, ISOTOK__WINDOW_UNKNOWN, ISOTOK__WINDOWS_SIZE - ISOTOK__WINDOW_GROUPS);
             find_groups(&w, arrays.classes);
             find_members(&w, arrays.classes);
             answer_all(&w, spec->pretok_header.size != 0 &&

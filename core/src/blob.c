@@ -305,7 +305,6 @@ isotok_status isotok__blob_open(const uint8_t *data, size_t size, uint32_t verif
         const struct isotok__pretok_arrays arrays = isotok__pretok_arrays(&model->blob);
         if (!isotok__pretok_open(&model->pretokenizer, &arrays))
             return corrupt(error, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_PRETOK_HEADER, 0);
-        model->pretokenizer.windows = model->blob.pretok_windows;
     }
     if (ISOTOK__HAS(model->features & ISOTOK_FEATURE(UNICODE)) &&
         !isotok__unicode_open(&model->program, &model->blob))

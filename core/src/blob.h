@@ -139,9 +139,9 @@ ISOTOK_INLINE uint32_t isotok__word_rule(const struct isotok_model *model, uint3
 
 ISOTOK_INLINE struct isotok__pretok_arrays isotok__pretok_arrays(const struct isotok__blob *b)
 {
-    const struct isotok__pretok_arrays arrays = {b->pretok_header,       b->pretok_tables,
-                                                 b->pretok_classes,      b->pretok_header_count,
-                                                 b->pretok_tables_count, b->pretok_classes_count};
+    const struct isotok__pretok_arrays arrays = {
+        b->pretok_header,       b->pretok_tables,        b->pretok_classes, b->pretok_header_count,
+        b->pretok_tables_count, b->pretok_classes_count, b->pretok_windows};
     return arrays;
 }
 

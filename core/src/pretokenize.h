@@ -85,7 +85,8 @@ enum {
  * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; answers [32768] by five groups, three
  * bits each, the first one lowest: for the third one, and in the next two bits for the fourth.
  * core/build/windows.c */
-#define ISOTOK__WINDOWS_SIZE (512u + 32768u)
+#define ISOTOK__WINDOW_GROUPS 512u
+#define ISOTOK__WINDOWS_SIZE (ISOTOK__WINDOW_GROUPS + 32768u)
 enum {
     ISOTOK__WINDOW_NO_END,
     ISOTOK__WINDOW_END,     /* a segment ends here … */
@@ -116,8 +117,8 @@ struct isotok__pretokenizer {
     const uint16_t *pages;
     const uint8_t *blocks;
     const uint8_t *windows; /* of the only pass, or NULL */
-    uint32_t count;    /* of passes */
-    uint32_t reverses; /* whether a pass has look-aheads: symbols are needed */
+    uint32_t count;         /* of passes */
+    uint32_t reverses;      /* whether a pass has look-aheads: symbols are needed */
     struct isotok__pass passes[ISOTOK__MAX_PASSES];
 };
 
@@ -127,10 +128,11 @@ struct isotok__pretok_arrays {
     const uint16_t *tables;
     const uint8_t *classes;
     uint32_t header_count, tables_count, classes_count;
+    const uint8_t *windows; /* [ISOTOK__WINDOWS_SIZE], or NULL */
 };
 
 /* Finds everything in the arrays; false if they do not have the lengths that they need. Reads
- * the header only. */
+ * the header only. Windows are used only for a single pass without look-aheads. */
 bool isotok__pretok_open(struct isotok__pretokenizer *out,
                          const struct isotok__pretok_arrays *arrays);
 

@@ -64,6 +64,7 @@ bool isotok__pretok_open(struct isotok__pretokenizer *out,
         if (!open_pass(&out->passes[i], arrays, header, &at)) return false;
         out->reverses |= out->passes[i].reverse != NULL;
     }
+    if (out->count == 1 && !out->reverses) out->windows = arrays->windows;
     return at == arrays->tables_count;
 }
 
@@ -83,6 +84,8 @@ ISOTOK_INLINE bool check_classes(const struct isotok__pretok_arrays *arrays)
         if (arrays->classes[i] >= header[ISOTOK__PRETOK_CLASSES]) return false;
     for (i = 0; bytes && i < 256; i++)
         if (arrays->classes[blocks + i] >= bytes) return false;
+    for (i = 0; arrays->windows && i < ISOTOK__WINDOW_GROUPS; i++)
+        if (arrays->windows[i] > 7) return false; /* three bits; of answers any will do */
     return true;
 }
 

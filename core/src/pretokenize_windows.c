@@ -46,8 +46,8 @@ static uint32_t group_before(const struct scan *s, uint32_t *at)
     return *at + length == end ? group : 0;
 }
 
-/* The group of the character in front of the one at `at`, where a pre-token ends; 0 if it tells nothing: answers
- * hold behind a character that is in some group. */
+/* The group of the character in front of the one at `at`, where a pre-token ends; 0 if it tells
+ * nothing: answers hold behind a character that is in some group. */
 static uint32_t window_before(const struct scan *s, uint32_t at)
 {
     const uint32_t before = group_before(s, &at);
@@ -59,7 +59,7 @@ static uint32_t window_before(const struct scan *s, uint32_t at)
 ISOTOK_INLINE uint32_t ask(const uint8_t *windows, const uint8_t *block, uint32_t *window,
                            uint32_t *out_known)
 {
-    const uint8_t *answers = windows + 512;
+    const uint8_t *answers = windows + ISOTOK__WINDOW_GROUPS;
     uint32_t bits = 0, unknown, k;
     size_t then = (size_t)*window << 6;
     UNROLL
@@ -94,7 +94,8 @@ ISOTOK_INLINE uint32_t put_ends(uint32_t bits, uint32_t p, uint32_t *ends)
 static uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t window, uint32_t *ends,
                              uint32_t capacity, uint32_t *out_stop)
 {
-    const uint8_t *windows = s->pretokenizer->windows, *answers = windows + 512, *text = s->text;
+    const uint8_t *windows = s->pretokenizer->windows, *answers = windows + ISOTOK__WINDOW_GROUPS,
+                  *text = s->text;
     /* where blocks do not fit any more, the caller had better make room */
     const uint32_t room = capacity > 2 * BLOCK ? BLOCK + 1 : ISOTOK__PRETOK_ROOM;
     uint32_t p = begin, q, length, count = 0; /* q: of the character behind that at p */

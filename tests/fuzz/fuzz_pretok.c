@@ -1,6 +1,6 @@
-/* Any bytes as the arrays of a pre-tokenizer, and a text. Arrays that pass the check must cut
- * any text, also in parts, without touching anything else, into segments that are not empty,
- * and come to an end. */
+/* Any bytes as the arrays of a pre-tokenizer, windows among them, and a text. Arrays that pass the
+ * check must cut any text, also in parts, without touching anything else, into segments that are
+ * not empty, and come to an end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +21,25 @@ static void *copy(const uint8_t **data, size_t *left, size_t size)
     *data += size;
     *left -= size;
     return found;
+}
+
+/* `some` bytes, again and again, each time others; groups that are none only if `any` is set. */
+static uint8_t *fill_windows(const uint8_t **data, size_t *left, size_t some, bool any)
+{
+    uint8_t *pattern = calloc(1, some), *windows = malloc(ISOTOK__WINDOWS_SIZE);
+    const size_t given = some < *left ? some : *left;
+    uint32_t i;
+    if (pattern && windows) {
+        memcpy(pattern, *data, given);
+        for (i = 0; i < ISOTOK__WINDOWS_SIZE; i++) {
+            windows[i] = (uint8_t)(pattern[i % some] + i / some * 29);
+            if (i < ISOTOK__WINDOW_GROUPS && !any) windows[i] &= 7;
+        }
+    }
+    free(pattern);
+    *data += given;
+    *left -= given;
+    return windows;
 }
 
 /* Cuts a text that comes `step` bytes at a time and is moved away; returns how many ends. */
@@ -66,18 +85,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct isotok__pretok_arrays arrays;
     struct isotok__pretokenizer opened;
     static uint32_t whole[MOST_ENDS], parts[MOST_ENDS];
-    uint32_t count, step, capacity;
+    uint32_t count, step, capacity, windows;
     if (size < HEAD) return 0;
     arrays.header_count = data[0];
     arrays.tables_count = (uint32_t)(data[1] | data[2] << 8);
     arrays.classes_count = (uint32_t)(data[3] | data[4] << 8);
     step = data[5] + 1u;
     capacity = ISOTOK__PRETOK_ROOM + data[6];
+    windows = data[7]; /* bytes they are made of; 0: none */
     data += HEAD;
     size -= HEAD;
     arrays.header = copy(&data, &size, arrays.header_count * sizeof(uint32_t));
     arrays.tables = copy(&data, &size, arrays.tables_count * sizeof(uint16_t));
     arrays.classes = copy(&data, &size, arrays.classes_count);
+    arrays.windows = NULL;
+    if (windows) arrays.windows = fill_windows(&data, &size, windows, windows == 255);
     if (size < MOST_ENDS && isotok__pretok_check(&arrays)) {
         REQUIRE(isotok__pretok_open(&opened, &arrays));
         count = cut_in_parts(&opened, data, (uint32_t)size, (uint32_t)size + 1, MOST_ENDS, whole);
@@ -87,5 +109,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free((void *)(uintptr_t)arrays.header);
     free((void *)(uintptr_t)arrays.tables);
     free((void *)(uintptr_t)arrays.classes);
+    free((void *)(uintptr_t)arrays.windows);
     return 0;
 }

@@ -128,12 +128,14 @@ def write_pretokenizers(folder: Path) -> None:
     found = (ROOT / "py_host/isotok/data/pretok_known.bin").read_bytes()
     for number, arrays in enumerate(table.unpack(found).values()):
         header, tables, classes = arrays.to_bytes()
-        head = struct.pack(
-            "<BHHBBx", len(arrays.header), len(arrays.tables), len(arrays.classes), number, number
-        )
-        seed = head + header + tables + classes + b" ".join(texts.CORNERS)[:2000]
-        if len(seed) <= LONGEST["pretok"]:
-            (folder / f"known_{number}").write_bytes(seed)
+        sizes = (len(arrays.header), len(arrays.tables), len(arrays.classes))
+        for windows in (0, 64):
+            head = struct.pack("<BHHBBB", *sizes, number, number, windows)
+            answers = random.Random(number).randbytes(windows)
+            text = b" ".join(texts.CORNERS)[:2000]
+            seed = head + header + tables + classes + answers + text
+            if len(seed) <= LONGEST["pretok"]:
+                (folder / f"known_{number}_{windows}").write_bytes(seed)
 
 
 def fuzz(target: str, seconds: int) -> int:
