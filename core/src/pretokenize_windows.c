@@ -47,11 +47,16 @@ static uint32_t group_before(const struct scan *s, uint32_t *at)
 }
 
 /* The group of the character in front of the one at `at`, where a pre-token ends; 0 if it tells
- * nothing: answers hold behind a character that is in some group. */
+ * nothing: answers hold behind a character that is in some group. In ill-formed text that may be
+ * bytes which the automaton read as the rest of another. */
 static uint32_t window_before(const struct scan *s, uint32_t at)
 {
     const uint32_t before = group_before(s, &at);
-    return before != 0 && group_before(s, &at) != 0 ? before : 0;
+    uint32_t back;
+    if (before == 0 || group_before(s, &at) == 0) return 0;
+    for (back = 1; back < 4 && back <= at; back++)
+        if (s->text[at - back] >= 0x100 - (0x80 >> back)) return 0;
+    return before;
 }
 
 /* Answers for the characters in front of those of a block of ASCII, up to the first that is not

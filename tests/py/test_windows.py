@@ -57,7 +57,7 @@ def differences(
 
 def texts(rng: random.Random, count: int) -> Iterator[bytes]:
     for _ in range(count):
-        yield windows.text(rng).encode()
+        yield windows.broken(rng) if rng.random() < 0.2 else windows.text(rng).encode()
 
 
 def test_which_have_windows() -> None:
