@@ -13,7 +13,7 @@
 #include "utf8.h"
 
 enum { MAX_TEXT = 4096 };   /* bytes of a piece, and of unk_surface */
-enum { NAME_SIZE = 9 + 8 }; /* "<unused_16777215>" */
+enum { NAME_SIZE = 9 + 8 }; /* "<unused_16776959>" */
 enum { MAX_RULES = 32, MAX_USER = 64 };
 #define MAX_SCORE 2147483520.0f /* the largest float32 below 2^31 */
 

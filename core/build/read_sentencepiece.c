@@ -8,7 +8,7 @@
  * SentencePiece 0.2.3 loads, and the compiler refuses, only what a blob cannot hold:
  *   - a charsmap with a cycle of units, or a key of more than 8,000 bytes;
  *   - a charsmap text of more than 4,096 bytes (escaped spaces count three);
- *   - more than 16,777,216 pieces, 16,776,960 trie slots, or 2 GiB of blob. */
+ *   - more than 16,776,960 pieces or trie slots, or 2 GiB of blob. */
 #include "protobuf.h"
 #include "sentencepiece_fields.h"
 #include "spec.h"

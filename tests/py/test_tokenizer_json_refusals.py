@@ -152,6 +152,20 @@ def test_broken(change: Change, message: str) -> None:
             tokenizers.Tokenizer.from_str(text)
 
 
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (_set("model", "vocab", "b", to=0xFFFF00), r"model.vocab\['b'\]"),
+        (_set("added_tokens", to=[TOKEN | {"id": 0xFFFF00}]), r"added_tokens\[0\].id"),
+    ],
+)
+def test_largest_id(change: Change, place: str) -> None:
+    """tokenizers takes larger ids."""
+    whole = _characters()
+    change(whole)
+    _refuse(json.dumps(whole).encode(), f"{place}: 16776960 is not an id: 0 to 16776959")
+
+
 @pytest.mark.parametrize(("change", "message"), REFUSED, ids=[text for _, text in REFUSED])
 def test_refused(change: Change, message: str) -> None:
     whole = _characters()

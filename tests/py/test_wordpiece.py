@@ -107,7 +107,7 @@ def test_packed() -> None:
     [
         ({"a": 1, "b": 1}, "'b' has id 1, which is that of 'a' too"),
         ({"a": -1}, "negative"),
-        ({"a": 1 << 24}, "below 16,777,216"),
+        ({"a": 0xFFFF00}, "below 16,776,960"),
         ({"a" * 8000: 0}, "8,000 bytes"),
         ({"a" * 70_000: 0}, "7,999 bytes"),
         ({"\ud800": 0}, "surrogate"),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MAGIC: Final = b"ISTF\0\0\0\0"
+MOST_IDS: Final = 0xFFFF00
+"""All ids are below: three bytes hold one, and a few numbers that are none."""
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "f": 4, "d": 8}
 
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from isotok import _layout_gen as abi
-from isotok.compile._fields import pack_fields, pretokenizer_fields, scalar
+from isotok.compile._fields import MOST_IDS, pack_fields, pretokenizer_fields, scalar
 from isotok.compile._texts import Texts, encoded
 from isotok.errors import TokenizerError
 
 PretokBytes = tuple[bytes, bytes, bytes]
 """As `PretokArrays.to_bytes` returns it."""
 
-_MAX_IDS: Final = 1 << 24
 _MAX_FLOAT: Final = (2 - 2**-23) * 2.0**127
 _NOT_IN_TEXT: Final = -math.inf
 """Score of an id that the model itself never gives."""
@@ -238,7 +237,7 @@ def _words_of(vocab: Mapping[str, int]) -> Words:
         if texts.setdefault(number, text) != text:
             raise _same_id(encoded(texts[number]), text, number)
     size = 1 + max(texts, default=-1)
-    if not 0 < size < _MAX_IDS:
+    if not 0 < size <= MOST_IDS:
         raise _out_of_range()
     return Words(Texts(encoded(texts.get(number, "")) for number in range(size)), vocab)
 
@@ -250,12 +249,12 @@ def _same_id(first: bytes, second: str, number: int) -> TokenizerError:
 
 
 def _out_of_range() -> TokenizerError:
-    return TokenizerError(f"vocabulary: ids must be below {_MAX_IDS:,}, and there must be one")
+    return TokenizerError(f"vocabulary: ids must be below {MOST_IDS:,}, and there must be one")
 
 
 def _empty(texts: Texts, added: Mapping[str, int]) -> _Pieces:
     size = max(len(texts), 1 + max(added.values(), default=-1))
-    if not 0 < size < _MAX_IDS or min(added.values(), default=0) < 0:
+    if not 0 < size <= MOST_IDS or min(added.values(), default=0) < 0:
         raise _out_of_range()
     return _Pieces(texts, size)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
-from isotok.compile._fields import byte_level_fields
+from isotok.compile._fields import MOST_IDS, byte_level_fields
 from isotok.compile._texts import Texts
 from isotok.errors import Status, TokenizerError
 
@@ -149,8 +149,8 @@ def tiktoken_fields(
         Two tokens have one id, an id is out of range, or the pattern cannot be compiled.
     """
     size = 1 + max((*ranks.values(), *special_tokens.values()), default=-1)
-    if not 0 < size <= _LARGEST or min(ranks.values(), default=0) < 0:
-        raise TokenizerError(f"ranks and special tokens: ids must be below {1 << 24:,}")
+    if not 0 < size <= MOST_IDS or min(ranks.values(), default=0) < 0:
+        raise TokenizerError(f"ranks and special tokens: ids must be below {MOST_IDS:,}")
     return _fields(Texts(ranks), array("I", ranks.values()), pattern, special_tokens)
 
 

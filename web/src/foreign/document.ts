@@ -3,7 +3,8 @@
 import { flat, type Json, maybe, member, need } from "./checked.js";
 import { broken } from "./errors.js";
 
-export const MOST_IDS = 1 << 24;
+/** All ids are below: three bytes hold one, and a few numbers that are none. */
+export const MOST_IDS = 0xffff00;
 
 export interface AddedToken {
   readonly id: number;

@@ -21,7 +21,7 @@ export function vocabularyError(what: string): ForeignError {
 
 export function makePieces(count: number, added: readonly AddedToken[]): ScoredPieces {
   const size = added.reduce((most, { id }) => Math.max(most, id + 1), count);
-  if (size === 0 || size >= MOST_IDS) {
+  if (size === 0 || size > MOST_IDS) {
     const most = MOST_IDS.toLocaleString("en");
     throw vocabularyError(`ids must be below ${most}, and there must be one`);
   }

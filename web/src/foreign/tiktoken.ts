@@ -124,7 +124,7 @@ export function tiktokenFields(
   for (const ids of [ranks.values(), special.values()]) {
     for (const id of ids) size = Math.max(size, id + 1);
   }
-  if (size === 0 || size >= MOST_IDS) {
+  if (size === 0 || size > MOST_IDS) {
     const most = MOST_IDS.toLocaleString("en");
     throw rankError(`ranks and special tokens: ids must be below ${most}`);
   }

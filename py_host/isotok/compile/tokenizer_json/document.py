@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from isotok.compile._fields import MOST_IDS
 from isotok.compile.tokenizer_json.checked import Json, flat, maybe, member, need, optional
 from isotok.compile.tokenizer_json.errors import broken
 from isotok.compile.tokenizer_json.parts import Span, split_document
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-MOST_IDS = 1 << 24
 
 
 @dataclass(frozen=True)

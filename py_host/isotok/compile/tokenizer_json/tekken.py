@@ -11,6 +11,7 @@ import binascii
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from isotok.compile._fields import MOST_IDS
 from isotok.compile._tiktoken import tiktoken_fields
 from isotok.compile.tokenizer_json.checked import Json, member, need, optional
 from isotok.compile.tokenizer_json.errors import broken, shorten
@@ -69,7 +70,7 @@ def tekken_fields(data: Buffer, document: Mapping[str, Any], large: Mapping[str,
     pattern = member(config, "pattern", str, "config")
     size = member(config, "default_vocab_size", int, "config")
     first = member(config, "default_num_special_tokens", int, "config")
-    if not 0 <= first < size <= 1 << 24:
+    if not 0 <= first < size <= MOST_IDS:
         raise broken("config", f"{first} special tokens of {size} tokens")
     special = _special_tokens(document, config, first)
     return tiktoken_fields(_ranks(data, large["vocab"], size - first, first), pattern, special)

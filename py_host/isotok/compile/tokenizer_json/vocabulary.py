@@ -10,10 +10,11 @@ from array import array
 from collections.abc import Collection
 from typing import Any, cast
 
+from isotok.compile._fields import MOST_IDS
 from isotok.compile._models import Words
 from isotok.compile._texts import Texts
 from isotok.compile.tokenizer_json.checked import well_formed
-from isotok.compile.tokenizer_json.document import MOST_IDS, Document
+from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.parts import Span, entries
 from isotok.errors import TokenizerError
