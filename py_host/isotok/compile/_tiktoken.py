@@ -19,7 +19,6 @@ from isotok.errors import Status, TokenizerError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_LARGEST: Final = (1 << 24) - 1
 _END: Final = "<|endoftext|>"
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
@@ -121,7 +120,7 @@ def named_fields(data: Buffer, name: str) -> bytes:
     special = SPECIAL_TOKENS[encoding]
     texts, numbers = Texts(), array("I")
     for token, rank in _read_lines(data):
-        if not 0 <= rank <= _LARGEST:
+        if not 0 <= rank < MOST_IDS:
             raise TokenizerError(f"rank file: token {token[:60]!r} has the rank {rank}")
         texts.extend([token])
         numbers.append(rank)
