@@ -5,11 +5,16 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
+from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
+from isotok import _layout_gen as abi
+from isotok._blob_gen import BlobView
+from isotok.compile import compile_model
+from isotok.compile._fields import byte_level_fields
 from isotok.compile.pretok.arrays import (
     ENTERS,
     HEADER_WORDS,
@@ -32,6 +37,7 @@ DROPPED = 1 << 31
 class Arrays(ctypes.Structure):
     _fields_ = [("header", POINTER), ("tables", POINTER), ("classes", POINTER)]
     _fields_ += [(name, U32) for name in ("header_count", "tables_count", "classes_count")]
+    _fields_ += [("windows", POINTER)]
 
 
 class Run(ctypes.Structure):
@@ -52,7 +58,9 @@ class Cutter(ctypes.Structure):
     _fields_ = [("done", U32), ("runs", Run * MAX_PASSES), ("pieces", Pieces * MAX_PASSES)]
 
 
-SOURCES = ("pretokenize.c", "pretokenize_check.c", "pretokenize_passes.c", "pretokenize_windows.c")
+SOURCES = (
+    "pretokenize.c", "pretokenize_check.c", "pretokenize_passes.c", "pretokenize_windows.c",
+)  # fmt: skip
 
 
 @cache
@@ -95,10 +103,13 @@ def declared(path: Path) -> ctypes.CDLL:
     return core
 
 
-def opened(core: ctypes.CDLL, arrays: PretokArrays) -> ctypes.Array[ctypes.c_char] | None:
+def opened(
+    core: ctypes.CDLL, arrays: PretokArrays, windows: ctypes.Array[ctypes.c_ubyte] | None = None
+) -> ctypes.Array[ctypes.c_char] | None:
     """Check arrays and return the driver's structure, or None if they are refused."""
     parts = (arrays.header, arrays.tables, arrays.classes)
-    view = Arrays(*(part.buffer_info()[0] for part in parts), *map(len, parts))
+    at = ctypes.addressof(windows) if windows is not None else None
+    view = Arrays(*(part.buffer_info()[0] for part in parts), *map(len, parts), at)
     if not core.isotok__pretok_check(ctypes.addressof(view)):
         return None
     space = ctypes.create_string_buffer(core.pretok_struct_size())
@@ -106,23 +117,37 @@ def opened(core: ctypes.CDLL, arrays: PretokArrays) -> ctypes.Array[ctypes.c_cha
     return space
 
 
+def windows_of(arrays: PretokArrays) -> bytes:
+    """Return the windows that the model compiler derives; empty if there are none."""
+    fields = byte_level_fields(
+        [bytes([byte]) for byte in range(256)],
+        bytes([abi.NORMAL]) * 256,
+        array("f", range(256)),
+        arrays.to_bytes(),
+        parity=abi.PARITY_TIKTOKEN,
+        whole=True,
+    )
+    return bytes(BlobView(compile_model(fields)).pretok_windows)
+
+
 class Driver:
-    """A compiled pre-tokenizer, ready to cut."""
+    """A compiled pre-tokenizer, ready to cut: by its automaton, and windows if they are given."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self._open(make_arrays(make_chain(stages)))
 
     @classmethod
-    def of_arrays(cls, arrays: PretokArrays) -> Driver:
+    def of_arrays(cls, arrays: PretokArrays, windows: bytes = b"") -> Driver:
         """Return the driver of arrays that pass the check."""
         driver = cls.__new__(cls)
-        driver._open(arrays)
+        driver._open(arrays, windows)
         return driver
 
-    def _open(self, arrays: PretokArrays) -> None:
+    def _open(self, arrays: PretokArrays, windows: bytes = b"") -> None:
         self.arrays = arrays
         self.core = library()
-        self.struct = opened(self.core, self.arrays)
+        self.windows = (ctypes.c_ubyte * len(windows))(*windows) if windows else None
+        self.struct = opened(self.core, self.arrays, self.windows)
         assert self.struct is not None, "the compiler makes what the driver checks"
         self.address = ctypes.addressof(self.struct)
         self.reverses = bool(self.core.pretok_reverses(self.address))
