@@ -211,7 +211,7 @@ uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, 
     return p;
 }
 
-void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size, bool whole,
+void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
     uint32_t slot = ISOTOK_NO_SLOT;
@@ -219,7 +219,7 @@ void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32
         isotok__bpe_long(model, text, size, false, work, tokens);
         return;
     }
-    if (whole && size <= model->blob.max_piece_bytes)
+    if (size <= model->blob.max_piece_bytes)
         slot = isotok__trie_walk(model->blob.trie, 0, text, size);
     if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT)) {
         isotok__push_token(tokens, slot, size);

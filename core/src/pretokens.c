@@ -12,15 +12,9 @@
 
 #define ENDS 128u /* of pre-tokens that are found together */
 
-ISOTOK_INLINE bool is_whole(const isotok_model *model)
-{
-    return (model->features & ISOTOK_FEATURE(WHOLE_PIECES)) != 0;
-}
-
-/* Segments a pre-token, or a part of one that is on its own, and names its tokens. With whole_pieces only a
- * pre-token is a piece whatever its merges give. */
+/* Segments a pre-token, or a part of one that is on its own, and names its tokens. */
 static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t *text,
-                                         uint32_t size, bool part)
+                                         uint32_t size)
 {
     const isotok_model *model = s->model;
     struct isotok__tokens *tokens = &s->tokens;
@@ -29,9 +23,7 @@ static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t
         isotok__bpe_chunks(model, text, size, &s->bpe, tokens);
     } else {
         switch (model->blob.algorithm) {
-        case ISOTOK_BPE:
-            isotok__bpe_pretoken(model, text, size, !part || !is_whole(model), &s->bpe, tokens);
-            break;
+        case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, &s->bpe, tokens); break;
         case ISOTOK_UNIGRAM: isotok__unigram_exact(model, text, size, &s->unigram, tokens); break;
         default: isotok__wordpiece(model, text, size, tokens); break;
         }
@@ -71,17 +63,15 @@ static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t 
     const struct isotok__trie_node *trie = s->model->blob.trie;
     const struct isotok__cache_slot *found;
     struct isotok__cache_query query;
-    const bool whole = is_whole(s->model);
-    uint32_t slot = ISOTOK_NO_SLOT;
-    /* a character that is a piece is so by its merges, see FORMAT.md, section 11 */
-    if (size <= (whole ? isotok__char_size(text, size) : s->model->blob.max_piece_bytes))
-        slot = isotok__trie_walk(trie, 0, text, size);
+    const uint32_t slot = size <= s->model->blob.max_piece_bytes
+                              ? isotok__trie_walk(trie, 0, text, size)
+                              : ISOTOK_NO_SLOT;
     if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
         isotok__push_token(tokens, s->model->blob.trie_ids[slot], size);
         return;
     }
-    if (size > ISOTOK__CACHE_KEY || whole) {
-        segment_part(s, text, size, true);
+    if (size > ISOTOK__CACHE_KEY) {
+        segment_part(s, text, size);
         return;
     }
     make_query(&s->cache, text, size, &query);
@@ -90,7 +80,7 @@ static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t 
         tokens->count += isotok__line_take(found, tokens->slots + tokens->count);
     } else {
         const uint32_t first = tokens->count;
-        segment_part(s, text, size, true);
+        segment_part(s, text, size);
         if (found == NULL) remember(tokens, first, &query);
     }
 }
@@ -100,14 +90,13 @@ static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uin
                                              uint32_t size, bool cached)
 {
     uint32_t n = cached ? isotok__bpe_first_part(s->model, text, size) : size;
-    const bool parts = n < size;
     while (n < size) {
         cached_part(s, text, n);
         text += n;
         size -= n;
         n = isotok__bpe_first_part(s->model, text, size);
     }
-    segment_part(s, text, size, parts);
+    segment_part(s, text, size);
 }
 
 static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
@@ -166,7 +155,7 @@ void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
         p += look_up(s, text + p, queries, count);
         if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
             const uint32_t n = isotok__first_chunk(s->model, text + p, size - p);
-            segment_part(s, text + p, n, false);
+            segment_part(s, text + p, n);
             isotok__cache_passed(&s->cache, n);
             p += n;
         }
