@@ -154,9 +154,8 @@ static void mark_direct(merger *m, isotok__plan *plan)
     for (uint32_t i = 0; i < plan->keys.count; i++) {
         const uint8_t *text = plan->keys.text + isotok__key_begin(&plan->keys, i);
         uint32_t size = plan->keys.ends[i] - isotok__key_begin(&plan->keys, i);
-        bool whole = (m->spec->byte_level & ISOTOK_BYTE_LEVEL_WHOLE) != 0;
-        if (whole || (size <= MAX_DIRECT && m->spec->types[plan->key_ids[i]] != ISOTOK_UNUSED &&
-                      merges_to_one(m, text, size))) {
+        if (size <= MAX_DIRECT && m->spec->types[plan->key_ids[i]] != ISOTOK_UNUSED &&
+            merges_to_one(m, text, size)) {
             uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text, size);
             plan->trie.nodes[slot].value &= ~ISOTOK__NOT_DIRECT_BIT;
         }
@@ -230,8 +229,6 @@ static isotok_status plan_characters(isotok__work *work, merger *m, isotok__plan
         uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text, size);
         if (merges_to_one(m, text, size)) {
             latest[slot] = m->latest;
-        } else if (!(plan->trie.nodes[slot].value & ISOTOK__NOT_DIRECT_BIT)) {
-            return ISOTOK_OK; /* whole_pieces: the bit says nothing about its merges */
         }
     }
     return isotok__plan_characters(work, plan, latest);

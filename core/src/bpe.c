@@ -193,27 +193,29 @@ void isotok__bpe(const isotok_model *model, const uint8_t *text, uint32_t size,
 uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, uint32_t size)
 {
     const uint64_t *joints = model->blob.char_joints;
-    uint32_t p = 0, n = 0, left = 0;
+    uint32_t p = 0, left = 0;
     if (joints == NULL) return size;
-    for (; p < size; p += n) {
-        const uint8_t c = text[p];
-        uint32_t right, joint;
-        n = isotok__char_size(text + p, size - p);
-        right = c < 0x80 ? c : isotok__char_key(text + p, n);
-        if (p != 0 && (left | right) >= 0x80 && (c & 0xC0) != 0x80) {
-            joint = (uint32_t)text[p - 1] << 8 | c;
-            if (!(joints[joint >> 6] >> (joint & 63) & 1) &&
-                !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right))
-                break;
-        }
+    while (p < size) { /* text may be ill-formed: a character ends where its bytes do not go on */
+        const uint32_t most = isotok__char_size(text + p, size - p);
+        uint32_t right = text[p], n = 1;
+        const uint32_t joint = p == 0 ? 0 : (uint32_t)text[p - 1] << 8 | right;
+        while (n < most && (text[p + n] & 0xC0) == 0x80) right = right << 8 | text[p + n++];
+        if (p != 0 && (left | right) >= 0x80 && (text[p] & 0xC0) != 0x80 &&
+            !(joints[joint >> 6] >> (joint & 63) & 1) &&
+            !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right))
+            break;
         left = right;
+        p += n;
     }
     return p;
 }
 
-void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
+void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size, bool whole,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens)
 {
+    const uint32_t limit = whole && model->features & ISOTOK_FEATURE(WHOLE_PIECES)
+                               ? ISOTOK_VALUE_NONE
+                               : ISOTOK__NOT_DIRECT;
     uint32_t slot = ISOTOK_NO_SLOT;
     if (work->dropout.alpha != 0.0) {
         isotok__bpe_long(model, text, size, false, work, tokens);
@@ -221,9 +223,8 @@ void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32
     }
     if (size <= model->blob.max_piece_bytes)
         slot = isotok__trie_walk(model->blob.trie, 0, text, size);
-    if (slot != ISOTOK_NO_SLOT && !(model->blob.trie[slot].value & ISOTOK__NOT_DIRECT)) {
+    if (slot != ISOTOK_NO_SLOT && model->blob.trie[slot].value < limit)
         isotok__push_token(tokens, slot, size);
-        return;
-    }
-    segment_plain(model, text, size, work, tokens);
+    else
+        segment_plain(model, text, size, work, tokens);
 }

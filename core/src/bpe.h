@@ -14,8 +14,9 @@ void isotok__bpe_chunks(const isotok_model *model, const uint8_t *text, uint32_t
 uint32_t isotok__bpe_first(const isotok_model *model, const uint8_t *text, uint32_t size,
                            struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
-/* Segments a pre-token: a piece as a whole, or merged from its symbols. */
-void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size,
+/* Segments a pre-token: a piece as a whole, or merged from its symbols. If not `whole` it is a part of
+ * one, and is no piece that its merges do not make. */
+void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size, bool whole,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
 /* The end of the first part of a pre-token of a byte-level model that no piece leaves, so that parts

@@ -12,9 +12,9 @@
 
 #define ENDS 128u /* of pre-tokens that are found together */
 
-/* Segments a pre-token, or a part of one that is on its own, and names its tokens. */
+/* Segments a pre-token, or if not `whole` a part of one that is on its own, and names its tokens. */
 static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t *text,
-                                         uint32_t size)
+                                         uint32_t size, bool whole)
 {
     const isotok_model *model = s->model;
     struct isotok__tokens *tokens = &s->tokens;
@@ -23,7 +23,7 @@ static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t
         isotok__bpe_chunks(model, text, size, &s->bpe, tokens);
     } else {
         switch (model->blob.algorithm) {
-        case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, &s->bpe, tokens); break;
+        case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, whole, &s->bpe, tokens); break;
         case ISOTOK_UNIGRAM: isotok__unigram_exact(model, text, size, &s->unigram, tokens); break;
         default: isotok__wordpiece(model, text, size, tokens); break;
         }
@@ -56,7 +56,8 @@ static void make_query(const struct isotok__cache *cache, const uint8_t *text, u
     out->skip = 0;
 }
 
-/* A part of a pre-token: a piece, or by the cache. */
+/* A part of a pre-token: a piece, or by the cache. A piece that merges do not make is something else
+ * as a pre-token, which the cache would not tell from the part. */
 static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t size)
 {
     struct isotok__tokens *tokens = &s->tokens;
@@ -70,8 +71,9 @@ static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t 
         isotok__push_token(tokens, s->model->blob.trie_ids[slot], size);
         return;
     }
-    if (size > ISOTOK__CACHE_KEY) {
-        segment_part(s, text, size);
+    if (size > ISOTOK__CACHE_KEY ||
+        (slot != ISOTOK_NO_SLOT && trie[slot].value != ISOTOK_VALUE_NONE)) {
+        segment_part(s, text, size, false);
         return;
     }
     make_query(&s->cache, text, size, &query);
@@ -80,7 +82,7 @@ static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t 
         tokens->count += isotok__line_take(found, tokens->slots + tokens->count);
     } else {
         const uint32_t first = tokens->count;
-        segment_part(s, text, size);
+        segment_part(s, text, size, false);
         if (found == NULL) remember(tokens, first, &query);
     }
 }
@@ -90,13 +92,14 @@ static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uin
                                              uint32_t size, bool cached)
 {
     uint32_t n = cached ? isotok__bpe_first_part(s->model, text, size) : size;
+    const bool whole = n == size;
     while (n < size) {
         cached_part(s, text, n);
         text += n;
         size -= n;
         n = isotok__bpe_first_part(s->model, text, size);
     }
-    segment_part(s, text, size);
+    segment_part(s, text, size, whole);
 }
 
 static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
@@ -155,7 +158,7 @@ void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
         p += look_up(s, text + p, queries, count);
         if (ISOTOK_UNLIKELY(count < ISOTOK__CACHE_BATCH && p < size)) { /* a long one, or bypass */
             const uint32_t n = isotok__first_chunk(s->model, text + p, size - p);
-            segment_part(s, text + p, n);
+            segment_part(s, text + p, n, true);
             isotok__cache_passed(&s->cache, n);
             p += n;
         }
