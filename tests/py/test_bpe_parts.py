@@ -81,7 +81,7 @@ def test_ranks(script: str, backend: str) -> None:
             for _ in range(3):  # missed, kept, answered
                 assert tok.encode(text) == want, (ranks, text)
         hits += tok.cache_info().hits
-    assert used > 0 and hits > 20, (used, hits)
+    assert used > 0 and hits > 0, (used, hits)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
