@@ -64,12 +64,15 @@ def aligned(size: int) -> tuple[ctypes.Array[ctypes.c_char], int]:
 @dataclass(frozen=True)
 class Plan:
     """How a text is put through: elements of each output, bytes of the parts in turn, bytes
-    of the session beyond the least (None: the usual size).
+    of the session beyond the least (None: the usual size), bytes of a token cache, and whether
+    spans are asked for beside ids.
     """
 
     capacity: int = 4096
     parts: Sequence[int] = ()
     more_memory: int | None = None
+    cache: int = 0
+    spans: bool = True
 
 
 class Model:
@@ -107,6 +110,11 @@ class Session:
             ctypes.byref(self.error),
         )  # fmt: skip
         assert status == OK
+        self.cache, address = aligned(plan.cache)
+        status = self.core.isotok_session_cache(
+            self.pointer, POINTER(address), SIZE(plan.cache), ctypes.byref(self.error)
+        )
+        assert status == OK
 
     def grow(self) -> None:
         assert self.error.need > self.size
@@ -138,12 +146,13 @@ Numbers = dict[str, list[int]]
 def encode(
     model: Model, text: bytes, plan: Plan, unit: str = "byte", limit: int = 0, flags: int = 0
 ) -> Numbers:
-    """Ids, raw and normalized spans of all tokens."""
+    """Ids, raw and normalized spans of all tokens (spans only if they are asked for)."""
     session = Session(model, plan)
-    options = Options(ctypes.sizeof(Options), OFFSETS | NORM_SPANS | flags, limit, UNITS[unit], 0)
+    flags |= OFFSETS | NORM_SPANS if plan.spans else 0
+    options = Options(ctypes.sizeof(Options), flags, limit, UNITS[unit], 0)
     core, error = model.core, ctypes.byref(session.error)
     assert core.isotok_encode_begin(session.pointer, ctypes.byref(options), error) == OK
-    names = ("ids", "begin", "end", "norm_begin", "norm_end")
+    names = ("ids", "begin", "end", "norm_begin", "norm_end")[: 5 if plan.spans else 1]
     arrays = {name: (U32 * plan.capacity)() for name in names}
     found: Numbers = {name: [] for name in names}
     output = Output(capacity=plan.capacity)
