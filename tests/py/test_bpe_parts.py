@@ -5,6 +5,7 @@ tokenizers; bytes that are no UTF-8 as well.
 
 from __future__ import annotations
 
+import codecs
 import json
 import random
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from isotok import _blob_gen
 from isotok.compile import compile_model
 from isotok.compile._tiktoken import tiktoken_fields
+from support import core
 
 tiktoken = pytest.importorskip("tiktoken", reason="the reference library is not installed")
 tokenizers = pytest.importorskip("tokenizers", reason="the reference library is not installed")
@@ -107,6 +109,41 @@ def test_ill_formed(script: str) -> None:
             want = peer._core_bpe.encode_single_piece(bytes(raw))
             for _ in range(3):
                 assert tok.encode_normalized(bytes(raw)) == want, (ranks, bytes(raw))
+
+
+def damaged(rng: random.Random, text: str) -> bytes:
+    """Return text with a few bytes gone, added or changed; none at times."""
+    raw = bytearray(text.encode())
+    for _ in range(rng.choice((0, 1, 1, 4))):
+        at = rng.randrange(len(raw))
+        raw[at : at + rng.randint(0, 2)] = rng.choice((b"\xe4", b"\xf0\x9f", b"\xff", b"\x80", b""))
+        raw += b"a"  # not empty
+    return bytes(raw)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_little_room(script: str) -> None:
+    """Outputs of a few tokens, raw text in parts that end inside characters, little memory; each
+    byte of ill-formed text is U+FFFD.
+    """
+    codecs.register_error("isotok.byte", lambda error: ("\ufffd", error.start + 1))  # type: ignore[attr-defined]
+    rng = random.Random(f"room {script}")
+    for _ in range(25):
+        ranks = random_ranks(rng, script)
+        pattern = rng.choice((PATTERN, WORDS))
+        peer = tiktoken.Encoding("toy", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+        model = core.Model(compile_model(tiktoken_fields(ranks, pattern, {})))
+        for _ in range(12):
+            raw = damaged(rng, "".join(sample(rng, script, 60) for _ in range(rng.choice((1, 5)))))
+            want = peer.encode_ordinary(raw.decode(errors="isotok.byte"))
+            plan = core.Plan(
+                rng.choice((1, 2, 3, 5, 8, 33, 4096)),
+                rng.choice(((), (1,), (7, 2), (3,), (16, 17, 40), (100, 300))),
+                rng.choice((None, 0, 100)),
+                rng.choice((0, 4096, 4096)),
+                rng.random() < 0.3,
+            )
+            assert core.encode(model, raw, plan)["ids"] == want, (ranks, raw, plan)
 
 
 # ---- Lists of merges ----------------------------------------------------------------------
