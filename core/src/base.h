@@ -37,11 +37,13 @@
 #endif
 
 /* A function of a file of which the rest must be fast: small in WebAssembly; COLD, which is seldom
- * called, also apart. */
+ * called, also apart. SHARED: hot loops hold a copy, but in WebAssembly they call it. */
 #if defined(ISOTOK_GNU) && defined(__wasm__)
+#define ISOTOK_SHARED static inline __attribute__((noinline))
 #define ISOTOK_SMALL __attribute__((minsize))
 #define ISOTOK_COLD __attribute__((noinline, minsize))
 #else
+#define ISOTOK_SHARED ISOTOK_INLINE
 #define ISOTOK_SMALL
 #define ISOTOK_COLD
 #endif

@@ -202,7 +202,7 @@ uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, 
         while (n < most && (text[p + n] & 0xC0) == 0x80) right = right << 8 | text[p + n++];
         if (p != 0 && (left | right) >= 0x80 && (text[p] & 0xC0) != 0x80 &&
             !(joints[joint >> 6] >> (joint & 63) & 1) &&
-            !isotok__pair_occurs(model->blob.pair_set, model->pair_shift, left, right))
+            !isotok__may_join(model, left, right))
             break;
         left = right;
         p += n;

@@ -50,9 +50,9 @@ ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, ui
                                                          255, 255, 255, 255, 255, 255, 255, 255};
     const uint8_t *mask = masks + ISOTOK__CACHE_KEY - size;
     struct isotok__cache_key key;
-    uint32_t i;
-    for (i = 0; i < 3; i++)
-        key.words[i] = isotok__load_u64(text + 8 * i) & isotok__load_u64(mask + 8 * i);
+    key.words[0] = isotok__load_u64(text) & isotok__load_u64(mask);
+    key.words[1] = isotok__load_u64(text + 8) & isotok__load_u64(mask + 8);
+    key.words[2] = isotok__load_u64(text + 16) & isotok__load_u64(mask + 16);
     return key;
 }
 
@@ -72,9 +72,9 @@ ISOTOK_INLINE struct isotok__cache_place isotok__cache_place(const struct isotok
     uint64_t h = key->words[0] * 0x9E3779B97F4A7C15u + key->words[1] * 0xC2B2AE3D27D4EB4Fu +
                  key->words[2] * 0x165667B19E3779F9u;
     h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
-    place.set = (struct isotok__cache_entry *)(void *)((uint8_t *)cache->entries +
-                                                       ((size_t)(h >> cache->shift)
-                                                        << (7 - cache->lines)));
+    place.set =
+        (struct isotok__cache_entry *)(void *)((uint8_t *)cache->entries +
+                                               ((size_t)(h >> cache->shift) << (7 - cache->lines)));
     place.tag = (uint16_t)(h | 1);
     return place;
 }
@@ -86,6 +86,16 @@ struct isotok__cache_query {
     uint32_t size;
     uint32_t skip; /* bytes behind it that lie in no pre-token */
 };
+
+ISOTOK_SHARED void isotok__cache_ask(const struct isotok__cache *cache, const uint8_t *text,
+                                     uint32_t size, struct isotok__cache_query *out)
+{
+    out->key = isotok__cache_key(text, size);
+    out->place = isotok__cache_place(cache, &out->key);
+    out->size = size;
+    out->skip = 0;
+    ISOTOK_PREFETCH(out->place.set);
+}
 
 ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,
                                     const struct isotok__cache_key *key, uint32_t size)

@@ -5,10 +5,9 @@ const struct isotok__cache_slot *isotok__line_find_other(struct isotok__cache_sl
                                                          const struct isotok__cache_key *key,
                                                          uint32_t size)
 {
-    struct isotok__cache_slot *slot = line + (line->size & ISOTOK__SLOT_WIDE ? 0 : 1);
-    const uint32_t kind = slot == line ? ISOTOK__SLOT_WIDE : 0;
-    if (slot->size != (size | kind) || memcmp(slot->key, key, sizeof slot->key) != 0) return NULL;
-    if (kind != 0) return line[1].key[0] == key->words[2] ? line : NULL;
+    const uint32_t wide = line->size & ISOTOK__SLOT_WIDE;
+    if (!isotok__line_is(wide != 0 ? line : line + 1, key, size | wide)) return NULL;
+    if (wide != 0) return line[1].key[0] == key->words[2] ? line : NULL;
     { /* it comes first from now on, and is not the next to go */
         const struct isotok__cache_slot found = line[1];
         line[1] = line[0];

@@ -24,6 +24,13 @@ struct isotok__cache_slot {
 
 _Static_assert(sizeof(struct isotok__cache_slot) == 32, "a set is one cache line");
 
+ISOTOK_INLINE bool isotok__line_is(const struct isotok__cache_slot *slot,
+                                   const struct isotok__cache_key *key, uint32_t size)
+{
+    return ((slot->key[0] ^ key->words[0]) | (slot->key[1] ^ key->words[1]) |
+            (slot->size ^ size)) == 0;
+}
+
 /* The slot of a chunk where it is not the first one of its set; NULL: it is not there. */
 const struct isotok__cache_slot *isotok__line_find_other(struct isotok__cache_slot *line,
                                                          const struct isotok__cache_key *key,
@@ -33,9 +40,7 @@ const struct isotok__cache_slot *isotok__line_find_other(struct isotok__cache_sl
 ISOTOK_INLINE const struct isotok__cache_slot *isotok__line_find(
     struct isotok__cache_slot *line, const struct isotok__cache_key *key, uint32_t size)
 {
-    if (ISOTOK_LIKELY(((line->key[0] ^ key->words[0]) | (line->key[1] ^ key->words[1]) |
-                       (line->size ^ size)) == 0))
-        return line;
+    if (ISOTOK_LIKELY(isotok__line_is(line, key, size))) return line;
     return isotok__line_find_other(line, key, size);
 }
 

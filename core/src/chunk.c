@@ -8,11 +8,8 @@ uint32_t isotok__first_queries(const isotok_model *model, const struct isotok__c
     for (i = 0; i < ISOTOK__CACHE_BATCH && p < size; i++) {
         const uint32_t n = isotok__first_chunk(model, text + p, size - p);
         out[i].size = n;
-        out[i].skip = 0;
         if (n > ISOTOK__CACHE_KEY) break;
-        out[i].key = isotok__cache_key(text + p, n);
-        out[i].place = isotok__cache_place(cache, &out[i].key);
-        ISOTOK_PREFETCH(out[i].place.set);
+        isotok__cache_ask(cache, text + p, n, &out[i]);
         p += n;
     }
     return i;

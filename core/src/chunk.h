@@ -28,7 +28,7 @@ ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
 }
 
 /* Bytes of the first chunk of text[0..size), size > 0. */
-ISOTOK_INLINE uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text,
+ISOTOK_SHARED uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text,
                                            uint32_t size)
 {
     const uint64_t *pairs = model->blob.pair_set;

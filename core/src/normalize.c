@@ -342,7 +342,7 @@ static ISOTOK_NOINLINE size_t copy_unchanged(struct isotok__normalizer *n, const
         if (marks == 0) continue;
         do {
             length = unchanged_size(isotok__load_u32(text + p));
-            if (length == 0) length = isotok__scalar(text + p, 8, &point);
+            if (length == 0) length = other_scalar(text + p, 8, &point);
             if (length == 0) goto out;
             memcpy(out, text + p, 4);
             p += length;

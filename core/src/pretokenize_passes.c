@@ -12,8 +12,9 @@ static void find_symbols(const struct isotok__pretokenizer *pretokenizer,
         uint32_t end = at, cell;
         do at--;
         while (at > begin && end - at < 4 && (text[at] & 0xC0) == 0x80);
-        cell = row + isotok__class_at(pretokenizer->pages, pretokenizer->blocks, text + at,
-                                      end - at, &length);
+        cell = isotok__class_and_size(pretokenizer, text + at, end - at);
+        length = cell >> 8;
+        cell = row + (cell & 0xFFu);
         if (length == 0 && end == size && !is_end) { /* it goes on in text that has not come */
             memset(symbols + at, ISOTOK__NO_SYMBOL, end - at);
             continue;

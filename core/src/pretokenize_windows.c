@@ -5,7 +5,9 @@
  * automaton would wait for a load per byte. */
 #include "pretokenize.h"
 
-#if defined(__clang__)
+#if defined(__wasm__)
+#define UNROLL /* a loop is as fast, and smaller */
+#elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)
 #define UNROLL _Pragma("GCC unroll 16")
@@ -24,32 +26,38 @@ struct scan {
     uint32_t size;
 };
 
-/* Group of the character at `at` < size, its bytes in *length: 0 if it is not complete. */
-ISOTOK_INLINE uint32_t group_at(const struct scan *s, uint32_t at, uint32_t *length)
+/* Group of the character at `at` < size, and its bytes << 8: 0 bytes if it is not complete. */
+ISOTOK_INLINE uint32_t group_at(const struct scan *s, uint32_t at)
 {
     const uint8_t *groups = s->pretokenizer->windows;
-    *length = 1;
-    if (s->text[at] < 0x80) return groups[s->text[at]];
-    return groups[256 + isotok__class_at(s->pretokenizer->pages, s->pretokenizer->blocks,
-                                         s->text + at, s->size - at, length)];
+    uint32_t found;
+    if (s->text[at] < 0x80) return groups[s->text[at]] | 1u << 8;
+    found = isotok__class_and_size(s->pretokenizer, s->text + at, s->size - at);
+    return groups[256 + (found & 0xFFu)] | (found & ~0xFFu);
+}
+
+/* The same, where it need not be fast. */
+static ISOTOK_COLD uint32_t group_of(const struct scan *s, uint32_t at)
+{
+    return group_at(s, at);
 }
 
 /* Group of the character that ends at *at, which becomes its begin; 0 if there is none. */
-static uint32_t group_before(const struct scan *s, uint32_t *at)
+static ISOTOK_COLD uint32_t group_before(const struct scan *s, uint32_t *at)
 {
     const uint32_t end = *at;
-    uint32_t length, group;
+    uint32_t group;
     if (end == 0) return 0;
     do --*at;
     while (*at != 0 && end - *at < 4 && (s->text[*at] & 0xC0) == 0x80);
-    group = group_at(s, *at, &length);
-    return *at + length == end ? group : 0;
+    group = group_of(s, *at);
+    return *at + (group >> 8) == end ? group & 0xFFu : 0;
 }
 
 /* The group of the character in front of the one at `at`, where a pre-token ends; 0 if it tells
  * nothing: answers hold behind a character that is in some group. In ill-formed text that may be
  * bytes which the automaton read as the rest of another. */
-static uint32_t window_before(const struct scan *s, uint32_t at)
+static ISOTOK_COLD uint32_t window_before(const struct scan *s, uint32_t at)
 {
     const uint32_t before = group_before(s, &at);
     uint32_t back;
@@ -59,28 +67,20 @@ static uint32_t window_before(const struct scan *s, uint32_t at)
     return before;
 }
 
-/* Answers for the characters in front of those of a block of ASCII, up to the first that is not
- * known: two bits each, the first one lowest. *out_known: how many; the window is moved so far. */
-ISOTOK_INLINE uint32_t ask(const uint8_t *windows, const uint8_t *block, uint32_t *window,
-                           uint32_t *out_known)
+/* Answers for the characters in front of those of a block of ASCII, two bits each, the first one
+ * lowest; moves the window behind them. */
+ISOTOK_INLINE uint32_t ask(const uint8_t *windows, const uint8_t *block, uint32_t *window)
 {
     const uint8_t *answers = windows + ISOTOK__WINDOW_GROUPS;
-    uint32_t bits = 0, unknown, k;
+    uint32_t bits = 0, k;
     size_t then = (size_t)*window << 6;
     UNROLL
     for (k = 0; k < BLOCK; k += 2) {
         then = then >> 6 | ((size_t)windows[block[k]] | (size_t)windows[block[k + 1]] << 3) << 9;
         bits = bits >> 4 | (uint32_t)answers[then] << 28;
     }
-    unknown = bits & bits >> 1 & PAIRS;
-    *out_known = BLOCK;
-    if (ISOTOK_LIKELY(unknown == 0)) {
-        *window = (uint32_t)then >> 6;
-        return bits;
-    }
-    *out_known = isotok__trailing_zeros(unknown) >> 1;
-    for (k = 0; k < *out_known; k++) *window = *window >> 3 | (uint32_t)windows[block[k]] << 6;
-    return bits & ((unknown & (0 - unknown)) - 1);
+    *window = (uint32_t)then >> 6;
+    return bits;
 }
 
 /* Adds the ends that the answers tell, for characters from `p` on; returns how many. */
@@ -96,19 +96,22 @@ ISOTOK_INLINE uint32_t put_ends(uint32_t bits, uint32_t p, uint32_t *ends)
 
 /* Ends behind `begin`, which is one, as far as windows tell; *out_stop: the first position of which
  * they do not. */
-static uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t window, uint32_t *ends,
-                             uint32_t capacity, uint32_t *out_stop)
+static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t window,
+                                             uint32_t *ends, uint32_t capacity, uint32_t *out_stop)
 {
     const uint8_t *windows = s->pretokenizer->windows, *answers = windows + ISOTOK__WINDOW_GROUPS,
                   *text = s->text;
     /* where blocks do not fit any more, the caller had better make room */
     const uint32_t room = capacity > 2 * BLOCK ? BLOCK + 1 : ISOTOK__PRETOK_ROOM;
-    uint32_t p = begin, q, length, count = 0; /* q: of the character behind that at p */
-    window = window << 3 | group_at(s, p, &length) << 6;
-    q = p + length;
+    uint32_t found = group_of(s, begin), length = found >> 8, count = 0;
+    uint32_t p = begin, q = begin + length; /* q: of the character behind that at p */
+    window = window << 3 | (found & 0xFFu) << 6;
     while (length != 0 && q < s->size && capacity - count >= room) {
-        const uint32_t group = group_at(s, q, &length);
-        const uint32_t answer = p == begin ? 0 : answers[window | group << 9] & 3u;
+        uint32_t group, answer;
+        found = group_at(s, q);
+        group = found & 0xFFu;
+        length = found >> 8;
+        answer = p == begin ? 0 : answers[window | group << 9] & 3u;
         if (answer == ISOTOK__WINDOW_UNKNOWN || length == 0) break;
         window = window >> 3 | group << 6;
         ends[count] = p | answer >> 1 << 31;
@@ -116,12 +119,21 @@ static uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t wind
         p = q;
         q += length;
         while (q == p + 1 && s->size - q >= BLOCK && capacity - count > BLOCK) {
-            const uint32_t bits = ask(windows, text + q, &window, &length);
+            const uint32_t before = window;
+            uint32_t bits = ask(windows, text + q, &window);
+            const uint32_t unknown = bits & bits >> 1 & PAIRS;
+            uint32_t known = BLOCK;
+            if (ISOTOK_UNLIKELY(unknown != 0)) { /* up to that one */
+                bits &= (unknown & (0 - unknown)) - 1;
+                known = isotok__trailing_zeros(unknown) >> 1;
+                window = before;
+                for (found = 0; found < known; found++)
+                    window = window >> 3 | (uint32_t)windows[text[q + found]] << 6;
+            }
             count += put_ends(bits, p, ends + count);
-            p += length;
-            q += length;
-            if (length != BLOCK) break;
-            length = 1;
+            p += known;
+            q += known;
+            if (known != BLOCK) break;
         }
     }
     *out_stop = p;
@@ -129,18 +141,19 @@ static uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t wind
 }
 
 /* The automaton is to begin anew at an end, if it reads this from row 0 (else it goes on). */
-static void restart(struct isotok__run *run, uint32_t at)
+static ISOTOK_COLD void restart(struct isotok__run *run, uint32_t at)
 {
     run->at = run->before = run->noted = at;
     run->held = run->row = 0;
 }
 
-uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
-                                struct isotok__run *run, const uint8_t *text, uint32_t size,
-                                bool is_end, uint32_t *ends, uint32_t capacity)
+ISOTOK_SMALL uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
+                                             struct isotok__run *run, const uint8_t *text,
+                                             uint32_t size, bool is_end, uint32_t *ends,
+                                             uint32_t capacity)
 {
     const struct scan s = {pretokenizer, text, size};
-    uint32_t count = 0, stop = 0, last, length, room, n;
+    uint32_t count = 0, stop = 0, last, room, n;
     while (capacity - count >= ISOTOK__PRETOK_ROOM && !run->done) {
         const uint32_t window = run->at == run->before ? window_before(&s, run->at) : 0;
         if (window != 0 && run->at < size) {
@@ -157,7 +170,7 @@ uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *pretokenizer,
         if (n == 0) break;
         count += n;
         last = ends[count - 1] & ~ISOTOK__DROPPED;
-        if (last > stop && last < size && group_at(&s, last, &length) != 0 && !run->done)
+        if (last > stop && last < size && (group_of(&s, last) & 0xFFu) != 0 && !run->done)
             restart(run, last);
     }
     return count;

@@ -13,8 +13,8 @@
 #define ENDS 128u /* of pre-tokens that are found together */
 
 /* Segments a pre-token, or if not `whole` a part of one that is on its own, and names its tokens. */
-static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t *text,
-                                         uint32_t size, bool whole)
+static ISOTOK_NOINLINE ISOTOK_SMALL void segment_part(struct isotok_session *s, const uint8_t *text,
+                                                      uint32_t size, bool whole)
 {
     const isotok_model *model = s->model;
     struct isotok__tokens *tokens = &s->tokens;
@@ -35,11 +35,10 @@ static ISOTOK_NOINLINE void segment_part(struct isotok_session *s, const uint8_t
     }
 }
 
-static void remember(const struct isotok__tokens *tokens, uint32_t first,
-                     const struct isotok__cache_query *query)
+static ISOTOK_COLD void remember(const struct isotok__tokens *tokens, uint32_t first,
+                                 const struct isotok__cache_query *query)
 {
-    if (!tokens->failed)
-        isotok__line_put(query, tokens->slots + first, tokens->count - first);
+    if (!tokens->failed) isotok__line_put(query, tokens->slots + first, tokens->count - first);
 }
 
 ISOTOK_INLINE struct isotok__cache_slot *line_of(const struct isotok__cache_query *query)
@@ -47,51 +46,37 @@ ISOTOK_INLINE struct isotok__cache_slot *line_of(const struct isotok__cache_quer
     return (struct isotok__cache_slot *)(void *)query->place.set;
 }
 
-static void make_query(const struct isotok__cache *cache, const uint8_t *text, uint32_t size,
-                       struct isotok__cache_query *out)
-{
-    out->key = isotok__cache_key(text, size);
-    out->place = isotok__cache_place(cache, &out->key);
-    out->size = size;
-    out->skip = 0;
-}
+static uint32_t answer(struct isotok_session *s, const uint8_t *text,
+                       const struct isotok__cache_query *queries, uint32_t count, bool parts,
+                       uint32_t *out_hits);
 
 /* A part of a pre-token: a piece, or by the cache. A piece that merges do not make is something else
  * as a pre-token, which the cache would not tell from the part. */
-static void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t size)
+static ISOTOK_COLD void cached_part(struct isotok_session *s, const uint8_t *text, uint32_t size)
 {
-    struct isotok__tokens *tokens = &s->tokens;
     const struct isotok__trie_node *trie = s->model->blob.trie;
-    const struct isotok__cache_slot *found;
     struct isotok__cache_query query;
+    uint32_t hits;
     const uint32_t slot = size <= s->model->blob.max_piece_bytes
                               ? isotok__trie_walk(trie, 0, text, size)
                               : ISOTOK_NO_SLOT;
     if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
-        isotok__push_token(tokens, s->model->blob.trie_ids[slot], size);
-        return;
-    }
-    if (size > ISOTOK__CACHE_KEY ||
-        (slot != ISOTOK_NO_SLOT && trie[slot].value != ISOTOK_VALUE_NONE)) {
+        isotok__push(&s->tokens, s->model->blob.trie_ids[slot], size);
+    } else if (size > ISOTOK__CACHE_KEY ||
+               (slot != ISOTOK_NO_SLOT && trie[slot].value != ISOTOK_VALUE_NONE)) {
         segment_part(s, text, size, false);
-        return;
-    }
-    make_query(&s->cache, text, size, &query);
-    found = isotok__line_find(line_of(&query), &query.key, size);
-    if (found != NULL && found->count != 0) {
-        tokens->count += isotok__line_take(found, tokens->slots + tokens->count);
     } else {
-        const uint32_t first = tokens->count;
-        segment_part(s, text, size, false);
-        if (found == NULL) remember(tokens, first, &query);
+        isotok__cache_ask(&s->cache, text, size, &query);
+        answer(s, text, &query, 1, true, &hits);
     }
 }
 
 /* A pre-token that the cache does not know. */
-static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uint8_t *text,
-                                             uint32_t size, bool cached)
+static ISOTOK_NOINLINE ISOTOK_SMALL void segment_pretoken(struct isotok_session *s,
+                                                          const uint8_t *text, uint32_t size,
+                                                          bool divide)
 {
-    uint32_t n = cached ? isotok__bpe_first_part(s->model, text, size) : size;
+    uint32_t n = divide ? isotok__bpe_first_part(s->model, text, size) : size;
     const bool whole = n == size;
     while (n < size) {
         cached_part(s, text, n);
@@ -102,18 +87,23 @@ static ISOTOK_NOINLINE void segment_pretoken(struct isotok_session *s, const uin
     segment_part(s, text, size, whole);
 }
 
-static ISOTOK_NOINLINE void miss(struct isotok_session *s, const uint8_t *text,
-                                 const struct isotok__cache_query *query, bool found)
+static ISOTOK_NOINLINE ISOTOK_SMALL void miss(struct isotok_session *s, const uint8_t *text,
+                                              const struct isotok__cache_query *query, bool part,
+                                              bool found)
 {
     const uint32_t first = s->tokens.count;
-    segment_pretoken(s, text, query->size, true);
+    if (part)
+        segment_part(s, text, query->size, false);
+    else
+        segment_pretoken(s, text, query->size, true);
     if (!found) remember(&s->tokens, first, query);
 }
 
-/* Answers the queries of text; the number of tokens is kept out of memory as long as the cache
+/* Answers the queries of text, which are pre-tokens or `parts`; the number of tokens is kept out of memory as long as the cache
  * answers. Returns the end of the last. */
-static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
-                        const struct isotok__cache_query *queries, uint32_t count)
+static uint32_t answer(struct isotok_session *s, const uint8_t *text,
+                       const struct isotok__cache_query *queries, uint32_t count, bool parts,
+                       uint32_t *out_hits)
 {
     struct isotok__tokens *tokens = &s->tokens;
     uint32_t *slots = tokens->slots + tokens->count;
@@ -131,7 +121,7 @@ static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
             slots += isotok__line_take(slot, slots); /* there is room, see session.c */
         } else {
             tokens->count = (uint32_t)(slots - tokens->slots);
-            miss(s, text + p, &queries[i], slot != NULL);
+            miss(s, text + p, &queries[i], parts, slot != NULL);
             slots = tokens->slots + tokens->count;
         }
         p += size;
@@ -141,11 +131,20 @@ static uint32_t look_up(struct isotok_session *s, const uint8_t *text,
         }
     }
     tokens->count = (uint32_t)(slots - tokens->slots);
-    isotok__cache_count(&s->cache, count, hits, p);
+    *out_hits = hits;
     return p;
 }
 
-void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
+static ISOTOK_SMALL uint32_t look_up(struct isotok_session *s, const uint8_t *text,
+                                     const struct isotok__cache_query *queries, uint32_t count)
+{
+    uint32_t hits;
+    const uint32_t end = answer(s, text, queries, count, false, &hits);
+    isotok__cache_count(&s->cache, count, hits, end);
+    return end;
+}
+
+ISOTOK_SMALL void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
 {
     const uint8_t *text = s->window.text;
     struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
@@ -184,8 +183,7 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
             continue;
         }
         if (n == ISOTOK__CACHE_BATCH) break;
-        make_query(cache, text + begin, size, &out[n]);
-        ISOTOK_PREFETCH(out[n].place.set);
+        isotok__cache_ask(cache, text + begin, size, &out[n]);
         begin = ends[i];
         n++;
     }
@@ -194,8 +192,8 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
 }
 
 /* A pre-token that is not looked up, or dropped text. */
-static void segment_one(struct isotok_session *s, const uint8_t *text, uint32_t size, bool dropped,
-                        bool cached)
+static ISOTOK_COLD void segment_one(struct isotok_session *s, const uint8_t *text, uint32_t size,
+                                    bool dropped, bool cached)
 {
     if (dropped | (s->options.flags & ISOTOK_PRETOKENS))
         isotok__push_long(&s->tokens, dropped ? ISOTOK_SKIP_SLOT : 0, size);
@@ -205,8 +203,8 @@ static void segment_one(struct isotok_session *s, const uint8_t *text, uint32_t 
 }
 
 /* Segments the pre-tokens from `begin` on that end at ends[0..count); returns the last end. */
-static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t *ends,
-                        uint32_t count, bool cached)
+static ISOTOK_SMALL uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t *ends,
+                                     uint32_t count, bool cached)
 {
     const uint8_t *text = s->window.text;
     struct isotok__cache_query queries[ISOTOK__CACHE_BATCH];
@@ -230,8 +228,8 @@ static uint32_t segment(struct isotok_session *s, uint32_t begin, const uint32_t
 }
 
 /* The next ends; without a pre-tokenizer that of the text. */
-static uint32_t next_ends(struct isotok_session *s, uint32_t settled, uint32_t *ends,
-                          uint32_t capacity)
+static ISOTOK_SMALL uint32_t next_ends(struct isotok_session *s, uint32_t settled, uint32_t *ends,
+                                       uint32_t capacity)
 {
     const bool finished = s->normalizer.finished != 0;
     if (ISOTOK__HAS(s->model->pretokenizer.count) != 0)
@@ -241,7 +239,7 @@ static uint32_t next_ends(struct isotok_session *s, uint32_t settled, uint32_t *
     return finished && s->ready < settled;
 }
 
-void isotok__pretokens(struct isotok_session *s, uint32_t settled, bool cached)
+ISOTOK_SMALL void isotok__pretokens(struct isotok_session *s, uint32_t settled, bool cached)
 {
     uint32_t ends[ENDS], count;
     s->tokens.count = s->tokens.failed = 0;
