@@ -19,9 +19,9 @@ uint32_t isotok__bpe_first(const isotok_model *model, const uint8_t *text, uint3
 void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32_t size, bool whole,
                           struct isotok__bpe_work *work, struct isotok__tokens *tokens);
 
-/* The end of the first part of a pre-token of a byte-level model that no piece leaves, so that parts
- * are segmented on their own: in front of a character that no piece joins to the one before it. Between
- * two of ASCII it is not looked for. */
+/* The end of the first part of a pre-token of a byte-level model that no piece leaves, so that
+ * parts are segmented on their own: in front of a character that no piece joins to the one before
+ * it. Between two of ASCII it is not looked for. Behind the text, three bytes are readable. */
 uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, uint32_t size);
 
 /* Forgets the merges of UNUSED pieces: call at the start of a text. */

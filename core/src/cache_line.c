@@ -31,8 +31,9 @@ void isotok__line_put(const struct isotok__cache_query *query, const uint32_t *t
     }
     if (count > ISOTOK__CACHE_TOKENS) count = 0;
     slot = line + (line->size == 0 || line->size & ISOTOK__SLOT_WIDE || wide ? 0 : 1);
-    if (slot == line && (wide || line->size != 0)) line[1].size = 0;
-    memcpy(slot->key, &query->key, sizeof slot->key);
+    line[1].size = 0; /* free behind a free one */
+    slot->key[0] = query->key.words[0];
+    slot->key[1] = query->key.words[1];
     slot->size = (uint8_t)(query->size | (wide ? ISOTOK__SLOT_WIDE : 0));
     slot->count = (uint8_t)count;
     for (i = 0; i < count && i < ISOTOK__SLOT_TOKENS; i++) slot->tokens[i] = tokens[i];

@@ -42,26 +42,21 @@ static ISOTOK_COLD uint32_t group_of(const struct scan *s, uint32_t at)
     return group_at(s, at);
 }
 
-/* Group of the character that ends at *at, which becomes its begin; 0 if there is none. */
-static ISOTOK_COLD uint32_t group_before(const struct scan *s, uint32_t *at)
-{
-    const uint32_t end = *at;
-    uint32_t group;
-    if (end == 0) return 0;
-    do --*at;
-    while (*at != 0 && end - *at < 4 && (s->text[*at] & 0xC0) == 0x80);
-    group = group_of(s, *at);
-    return *at + (group >> 8) == end ? group & 0xFFu : 0;
-}
-
 /* The group of the character in front of the one at `at`, where a pre-token ends; 0 if it tells
  * nothing: answers hold behind a character that is in some group. In ill-formed text that may be
  * bytes which the automaton read as the rest of another. */
 static ISOTOK_COLD uint32_t window_before(const struct scan *s, uint32_t at)
 {
-    const uint32_t before = group_before(s, &at);
-    uint32_t back;
-    if (before == 0 || group_before(s, &at) == 0) return 0;
+    uint32_t before = 0, end, found, back, k;
+    for (k = 0; k < 2; k++) {
+        end = at;
+        if (end == 0) return 0;
+        do --at;
+        while (at != 0 && end - at < 4 && (s->text[at] & 0xC0) == 0x80);
+        found = group_of(s, at);
+        if (at + (found >> 8) != end || (found & 0xFFu) == 0) return 0;
+        if (k == 0) before = found & 0xFFu;
+    }
     for (back = 1; back < 4 && back <= at; back++)
         if (s->text[at - back] >= 0x100 - (0x80 >> back)) return 0;
     return before;
@@ -160,8 +155,7 @@ ISOTOK_SMALL uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *
             n = scan_windows(&s, run->at, window, ends + count, capacity - count, &stop);
             count += n;
             if (n != 0) restart(run, ends[count - 1] & ~ISOTOK__DROPPED);
-            if (n != 0 && capacity - count <= BLOCK) break;
-            if (capacity - count < ISOTOK__PRETOK_ROOM) break;
+            if (capacity - count < (n != 0 ? BLOCK + 1 : ISOTOK__PRETOK_ROOM)) break;
         }
         /* it gives way soon, unless it is at a script of which windows know nothing */
         room = stop < size && text[stop] >= 0x80 ? MOST_ENDS : LEAST_ENDS;
