@@ -17,9 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "py_host"))
 
 from isotok.compile.normalizers import data, known, make_normalizer, table  # noqa: E402
+from isotok.compile.pretok.huggingface import read_pre_tokenizer  # noqa: E402
+from isotok.compile.pretok.known import HUGGING_FACE  # noqa: E402
 from isotok.compile.pretok.properties import need  # noqa: E402
 
 OUTPUT = ROOT / "py_host/isotok/data/normalizer_known.bin"
+CUTTING = read_pre_tokenizer(HUGGING_FACE["bert"])
 
 
 def make() -> bytes:
@@ -34,6 +37,10 @@ def make() -> bytes:
         program = make_normalizer(normalizer, pre)
         assert program is not None, name
         programs[json.dumps(key)] = (name, [key], program)
+        if program.escapes and not pre.space:
+            second = make_normalizer(normalizer, CUTTING)
+            assert second is not None, name
+            programs[json.dumps([*key, known.SPACES])] = (name, [[*key, known.SPACES]], second)
     sets = {"word": need("tokenizers fixed", "word").toggles}
     return table.pack(list(programs.values()), sets, "tools/normalizer_known.py", data.versions())
 

@@ -11,6 +11,8 @@ import { type Cut, cutsAtSpaces, readPreTokenizer, rewritesOf, shown } from "./p
 import { sha256 } from "./sha256.js";
 
 const ESCAPE = 4;
+/** Last step of the key of a program for what does not know that no space is left. */
+const SPACES: Cut = ["spaces"];
 
 export interface Pipeline {
   /** Of the normalizer; none: text stays as it is. */
@@ -29,7 +31,10 @@ export function readPipeline(document: Document, known: Known): Pipeline {
   const { rewrites, cuts } = rewritesOf(pre);
   const normalizer = readNormalizer(document.normalizer);
   const key = [...normalizer.key, ...rewrites];
-  const program = key.length > 0 ? known.normalizer(key) : undefined;
+  let program = key.length > 0 ? known.normalizer(key) : undefined;
+  if (program?.escapes && (pre.byteLevel || !(pre.space || cuts.every(cutsAtSpaces)))) {
+    program = known.normalizer([...key, SPACES]);
+  }
   if (key.length > 0 && program === undefined) {
     throw uncompiled("normalizer", `what rewrites the text, ${shown(key)},`);
   }

@@ -28,12 +28,17 @@ _MEMBERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Members that decide what a step does; the other types have none."""
 
+SPACES: Final[list[object]] = ["spaces"]
+"""Last step of the key of a second program, where a first one would leave no U+0020: in front of
+ByteLevel, or of what cuts elsewhere than at spaces and rewrites none."""
+
 
 def key_of(normalizer: object, pre: PreTokenizer) -> Key:
     """Return what a normalizer and a pre-tokenizer rewrite, step by step.
 
-    Equal results mean equal programs. This needs no data about characters: other hosts look the
-    result up in the table of known programs. An empty one stands for no program.
+    Equal results mean equal programs, but for `SPACES`. This needs no data about characters:
+    other hosts look the result up in the table of known programs. An empty one stands for no
+    program.
     """
     steps = [step for part in _flat(normalizer) for step in _steps(part)]
     if pre.prefix_place == "pieces":
