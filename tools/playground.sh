@@ -8,7 +8,7 @@ build_playground() {
     local sources
     build_web
     mapfile -t sources < <(find web/playground -type f)
-    sources+=(web/dist/index.js web/dist/isotok.wasm web/dist/isotok-build.wasm)
+    sources+=(web/dist/index.js web/dist/isotok.wasm web/dist/isotok-build.wasm web/dist/isotok-compile.js)
     sources+=(py_host/isotok/data/default.isotok-packed)
     if is_stale build/playground/index.html "${sources[@]}"; then
         echo "  build/playground"

@@ -62,6 +62,20 @@ UNSEEN = [
 ]
 """Causes that only a caller of the C functions can give, not one of the npm package."""
 
+OPENING = [*range(1, 24), 33, 34]
+"""Causes that only a model has which is opened."""
+
+OPENING_STATUSES = ["E_ABI", "E_UNSUPPORTED", "E_CORRUPT", "E_ALIGNMENT"]
+
+TODO = {
+    "E_ABI": "install one version of isotok only",
+    "E_UNSUPPORTED": "update isotok",
+    "E_CORRUPT": "get the file again, or compile it again from its source",
+    "E_TEXT": "encode it in parts",
+    "E_TOO_LARGE": "use less at a time",
+}
+"""What to do about a status, where its cause does not say it."""
+
 
 @dataclass(slots=True)
 class Interface:
@@ -227,6 +241,29 @@ def _key(number: int) -> str:
     return f'"{number}"' if number < 0 else str(number)
 
 
+def _typescript_tables(
+    interface: Interface, names: dict[int, str], numbers: dict[str, int]
+) -> dict[str, dict[int, str]]:
+    """Return what a page downloads, so only what its calls can give, and apart from that what
+    the opening of a model can.
+    """
+    unseen = {numbers[f"ISOTOK_WHAT_{name}"] for name in UNSEEN}
+    whats = {k: text for k, text in interface.texts["WHAT_TEXTS"].items() if k not in unseen}
+    statuses = {
+        k: "; ".join(filter(None, (interface.texts["STATUS_TEXTS"][k], TODO.get(name))))
+        for k, name in names.items()
+        if name != "E_ID_RANGE"  # has a message of its own
+    }
+    opening = {k for k, name in names.items() if name in OPENING_STATUSES}
+    return {
+        "STATUS_NAMES": names,
+        "STATUS_TEXTS": {k: text for k, text in statuses.items() if k not in opening},
+        "WHAT_TEXTS": {k: text for k, text in whats.items() if k not in OPENING},
+        "OPENING_STATUS_TEXTS": {k: text for k, text in statuses.items() if k in opening},
+        "OPENING_WHAT_TEXTS": {k: text for k, text in whats.items() if k in OPENING},
+    }
+
+
 def emit_typescript(interface: Interface, numbers: dict[str, int]) -> str:
     """Emit the same names as constants; struct members have their offset."""
     lines = [
@@ -240,13 +277,10 @@ def emit_typescript(interface: Interface, numbers: dict[str, int]) -> str:
         lines += ["", f"// enum of {names[0]}"]
         lines += [f"export const {short(name)} = {numbers[name]};" for name in names]
     statuses = next(names for names in interface.enums if names[0] == "ISOTOK_OK")
-    tables = {"STATUS_NAMES": {numbers[name]: short(name) for name in statuses}}
-    unseen = {numbers[f"ISOTOK_WHAT_{name}"] for name in UNSEEN}
-    for table, texts in (tables | interface.texts).items():
-        # a page downloads them: no status that is no error, no cause that no caller can give
-        is_seen = unseen.isdisjoint if table == "WHAT_TEXTS" else lambda key: key[0] < 0
+    names = {numbers[name]: short(name) for name in statuses if numbers[name] < 0}
+    for table, texts in _typescript_tables(interface, names, numbers).items():
         lines += ["", f"export const {table}: Readonly<Record<number, string>> = {{"]
-        lines += [f"  {_key(k)}: {json.dumps(text)}," for k, text in texts.items() if is_seen([k])]
+        lines += [f"  {_key(k)}: {json.dumps(text)}," for k, text in texts.items()]
         lines.append("};")
     for name, members in interface.structs.items():
         prefix = short(name)

@@ -58,6 +58,7 @@ function watchEverything() {
 
 async function useTokenizer(Tokenizer) {
   const model = new Uint8Array(64);
+  model.set(new Uint8Array(Buffer.from("ISTK"))); // a blob, from afar
   await Tokenizer.load(model).catch(() => {});
   await Tokenizer.load(model, { wasm: new Uint8Array(8) }).catch(() => {});
 }

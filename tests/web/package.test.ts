@@ -292,12 +292,12 @@ describe("bundlers", () => {
     const files = readdirSync(join(site, "dist/assets")).map((name) =>
       name.replace(/-[\w-]{8}\./, "."),
     );
-    const names = ["isotok.wasm", "isotok-build.wasm", "isotok-foreign.js"];
+    const names = ["isotok.wasm", "isotok-build.wasm", "isotok-compile.js", "isotok-foreign.js"];
     for (const name of [...names, "worker_main.js", "index.js"]) {
       expect(files).toContain(name);
     }
     const emitted = readdirSync(join(site, "dist/assets")).filter(
-      (n) => n.startsWith("isotok-") && !n.startsWith("isotok-build"),
+      (n) => n.endsWith(".wasm") && !n.startsWith("isotok-build"),
     );
     const bytes = readFileSync(join(site, "dist/assets", emitted[0] as string));
     expect(bytes.equals(distFile("isotok.wasm"))).toBe(true);

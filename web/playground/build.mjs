@@ -22,6 +22,7 @@ const COPIED = [
   join(here, "icon.svg"),
   join(web, "dist/isotok.wasm"),
   join(web, "dist/isotok-build.wasm"),
+  join(web, "dist/isotok-compile.js"),
   join(web, "../py_host/isotok/data/default.isotok-packed"),
 ];
 

@@ -56,7 +56,7 @@ function declarations() {
   const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: "inherit" });
   if (status !== 0) fail("tsc found errors");
   // Declarations that are written by hand, for the scripts that are made here.
-  for (const name of ["version.d.ts", "isotok-foreign.d.ts"]) {
+  for (const name of ["version.d.ts", "isotok-compile.d.ts", "isotok-foreign.d.ts"]) {
     copyFileSync(join(web, "src", name), join(dist, name));
   }
 }
@@ -114,6 +114,32 @@ const numbers = {
   },
 };
 
+/**
+ * Members that no caller and no other script sees. They get short names, also in the scripts that
+ * a page bundles: no bundler may do that.
+ */
+const INTERNAL = `
+  added adopt alive allowed column columns copyWords copyWordsTo draw first give head heapBase
+  home input into isEmpty loan machine memory nameFunction normBegin normEnd openSession output
+  peek pointer readText reserve rest results runPart second session setBits setDouble setLong
+  setWindow setWord settle window word writeIds writeOptions writeOutput writeTarget writeText
+  writeWindow
+`
+  .trim()
+  .split(/\s+/);
+
+/** A member that objects of the language or of a host have keeps its name. */
+function checkInternal() {
+  const scopes = [globalThis, WebAssembly];
+  for (const scope of [globalThis, WebAssembly]) {
+    for (const name of Object.getOwnPropertyNames(scope)) {
+      const prototype = typeof scope[name] === "function" ? scope[name].prototype : undefined;
+      const taken = INTERNAL.find((each) => Object.hasOwn(prototype ?? {}, each));
+      if (taken !== undefined) fail(`${taken} is a member of ${name} too; take another name`);
+    }
+  }
+}
+
 const options = {
   bundle: true,
   format: "esm",
@@ -129,19 +155,24 @@ async function scripts() {
     entryPoints: ENTRIES.map((name) => join(web, "src", `${name}.ts`)),
     outdir: dist,
     splitting: true,
-    external: ["node:*", "*.wasm", "*.wasm?module", "./isotok-foreign.js"],
+    external: ["node:*", "*.wasm", "*.wasm?module", "./isotok-compile.js", "./isotok-foreign.js"],
     chunkNames: "[name]-[hash]",
+    mangleProps: new RegExp(`^(${INTERNAL.join("|")})$`),
   });
-  // Alone and small: bundlers copy it as it is.
+  // Alone and small: bundlers copy them as they are.
   await build({
     ...options,
-    entryPoints: [join(web, "src/foreign/read.ts")],
-    outfile: join(dist, "isotok-foreign.js"),
+    entryPoints: {
+      "isotok-compile": join(web, "src/compile/compile.ts"),
+      "isotok-foreign": join(web, "src/foreign/read.ts"),
+    },
+    outdir: dist,
     minify: true,
   });
 }
 
 version();
+checkInternal();
 rmSync(dist, { recursive: true, force: true });
 declarations();
 await scripts();

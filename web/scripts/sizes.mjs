@@ -51,12 +51,14 @@ async function rows() {
     limits: { gzip: 45 * KB },
   };
   const compiler = readFileSync(join(web, "dist/isotok-build.wasm"));
+  const driver = readFileSync(join(web, "dist/isotok-compile.js"));
   const foreign = readFileSync(join(web, "dist/isotok-foreign.js"));
   return [
     script,
     wasm,
     both,
     measure("`isotok-build.wasm`, for what is no blob", compiler, { raw: 256 * KB }),
+    measure("`isotok-compile.js`, beside it", driver, { gzip: 8 * KB }),
     measure("`isotok-foreign.js`, for files of other libraries", foreign, { gzip: 192 * KB }),
     measure("`isotok/inline`, all inside", await bundle("inline.js")),
     measure("`isotok/worker`", await bundle("worker.js")),

@@ -9,6 +9,7 @@ export function edgePlatform(module: WebAssembly.Module): Platform {
     open: fetchBytes,
     readWasm: (url) => fetch(url),
     wasm: () => module,
+    compiler: () => import("./isotok-compile.js"),
     foreign() {
       throw new TokenizerError(
         "SOURCE",

@@ -37,16 +37,14 @@ export interface ErrorDetails {
   readonly need: number;
 }
 
-const NOTHING: ErrorDetails = { status: 0, what: 0, index: 0, offset: 0, need: 0 };
-
 /** A model, a text or ids that cannot be used. */
 export class TokenizerError extends Error implements ErrorDetails {
-  readonly code: ErrorCode;
-  readonly status: number;
-  readonly what: number;
-  readonly index: number;
-  readonly offset: number;
-  readonly need: number;
+  declare readonly code: ErrorCode;
+  declare readonly status: number;
+  declare readonly what: number;
+  declare readonly index: number;
+  declare readonly offset: number;
+  declare readonly need: number;
 
   constructor(
     code: ErrorCode,
@@ -56,23 +54,10 @@ export class TokenizerError extends Error implements ErrorDetails {
   ) {
     super(message, options);
     this.name = "TokenizerError";
-    this.code = code;
-    const { status, what, index, offset, need } = { ...NOTHING, ...details };
-    this.status = status;
-    this.what = what;
-    this.index = index;
-    this.offset = offset;
-    this.need = need;
+    const { status = 0, what = 0, index = 0, offset = 0, need = 0 } = details;
+    Object.assign(this, { code, status, what, index, offset, need });
   }
 }
-
-const TODO: Readonly<Record<number, string>> = {
-  [abi.E_ABI]: "install one version of isotok only",
-  [abi.E_UNSUPPORTED]: "update isotok",
-  [abi.E_CORRUPT]: "get the file again, or compile it again from its source",
-  [abi.E_TEXT]: "encode it in parts",
-  [abi.E_TOO_LARGE]: "use less at a time",
-};
 
 const WITH_PLACE: readonly number[] = [
   abi.E_CORRUPT,
@@ -84,6 +69,7 @@ const WITH_PLACE: readonly number[] = [
 /**
  * Error for an `isotok_error` of the core.
  *
+ * @param statusText What it says, and perhaps what to do; the cause may know better.
  * @param subject What `offset` and `index` count in: model, source, text, ids …
  */
 export function coreError(
@@ -93,10 +79,10 @@ export function coreError(
   subject: string,
 ): TokenizerError {
   const code = (abi.STATUS_NAMES[details.status] ?? "E_STATE") as ErrorCode;
-  return new TokenizerError(code, message(details, statusText, whatText, subject), details);
+  return new TokenizerError(code, message(details, statusText || code, whatText, subject), details);
 }
 
-function message(
+export function message(
   details: ErrorDetails,
   statusText: string,
   whatText: string,
@@ -108,15 +94,21 @@ function message(
     const where = subject === "ids" ? ` (ids[${index}])` : "";
     return `token id out of range${where}; ids are whole numbers, 0 <= id < vocabSize`;
   }
-  const [what = "", ...rest] = whatText.split("; ");
-  const todo = rest.join("; ") || (TODO[status] ?? "");
+  const [problem, usual] = split(statusText);
+  const [what, todo = usual] = split(whatText);
   const place = WITH_PLACE.includes(status) && !ofOptions ? placeOf(details) : "";
   return (
-    `${ofOptions ? "options" : subject}: ${statusText}` +
+    `${ofOptions ? "options" : subject}: ${problem}` +
     (what && `: ${what}`) +
     (place && ` (${place})`) +
     (todo && `; ${todo}`)
   );
+}
+
+/** What is wrong, and what to do. */
+function split(text: string): [what: string, todo?: string] {
+  const [what = "", ...todo] = text.split("; ");
+  return todo.length > 0 ? [what, todo.join("; ")] : [what];
 }
 
 function placeOf({ status, index, offset }: ErrorDetails): string {

@@ -7,12 +7,12 @@ export type {
   Special,
   Unit,
 } from "./arguments.js";
+export type { Form } from "./compile/build.js";
 export type { Decoder } from "./decode.js";
 export type { Batch } from "./encode.js";
 export type { Encoder } from "./encoder.js";
 export { type ErrorCode, type ErrorDetails, TokenizerError } from "./errors.js";
 export type { Algorithm, CacheInfo, Compat, Info, Parity, PieceType } from "./info.js";
-export type { Form } from "./load/build.js";
 export type { ModelSource } from "./load/bytes.js";
 export type { WasmSource } from "./load/module.js";
 export type { AddedToken, CompileOptions, ForeignReader, LoadOptions } from "./load/open.js";

@@ -14,7 +14,12 @@ export class Tokenizer extends Base {
     // Bundlers look for exactly this form.
     wasm: () => new URL("./isotok.wasm", import.meta.url),
     buildWasm: () => new URL("./isotok-build.wasm", import.meta.url),
-    // A file beside the script too: not every bundler can divide the script of a worker.
+    // Files beside the script too: not every bundler can divide the script of a worker.
+    compiler: () =>
+      import(
+        /* @vite-ignore */ /* webpackIgnore: true */
+        new URL("./isotok-compile.js", import.meta.url).href
+      ),
     foreign: () =>
       import(
         /* @vite-ignore */ /* webpackIgnore: true */

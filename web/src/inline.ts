@@ -26,6 +26,7 @@ export class Tokenizer extends Base {
     },
     wasm: () => WASM,
     buildWasm: () => BUILD_WASM,
+    compiler: () => import("./isotok-compile.js"),
     foreign: () => import("./isotok-foreign.js"),
   };
 }

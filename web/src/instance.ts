@@ -16,7 +16,7 @@ import { disposedError } from "./dispose.js";
 import type { TokenizerError } from "./errors.js";
 import { type CacheInfo, type Info, readCacheInfo, readInfo } from "./info.js";
 import * as abi from "./layout_gen.js";
-import { Machine } from "./machine.js";
+import { CORE, Machine } from "./machine.js";
 import { type Address, Arena, align, type Text } from "./memory.js";
 import { TextReader } from "./text.js";
 
@@ -326,7 +326,7 @@ export class ModelInstance {
     if (!old?.alive || !this.#arena.isEmpty || old.memory.size <= at.end + spare) return;
     const counted = this.cacheInfo();
     try {
-      const machine = new Machine(old.module, "isotok_name");
+      const machine = new Machine(old.module, CORE);
       machine.memory.reserve(at.end);
       machine.memory.adopt(at.blob, old.memory, at.blob, at.view - at.blob);
       // the old one verified it

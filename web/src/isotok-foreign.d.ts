@@ -1,2 +1,10 @@
 /** The reader of other libraries' files; scripts/build.mjs makes one script of src/foreign. */
-export { addedTokens, readForeign, wrongIds } from "./foreign/read.js";
+export {
+  addedTokens,
+  addTokens,
+  compileModel,
+  describe,
+  openOther,
+  readForeign,
+  wrongIds,
+} from "./foreign/read.js";

@@ -249,17 +249,28 @@ export const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 export const STATUS_TEXTS: Readonly<Record<number, string>> = {
   "-1": "an argument is not valid",
-  "-2": "the caller was built for another interface version",
-  "-3": "the model needs a feature that this version does not have",
-  "-4": "the model is damaged",
-  "-5": "memory is not aligned",
-  "-6": "a token id is not below the vocabulary size",
-  "-7": "the text cannot be processed",
+  "-7": "the text cannot be processed; encode it in parts",
   "-9": "the call does not fit the session's state",
-  "-10": "a size is over the limit",
+  "-10": "a size is over the limit; use less at a time",
 };
 
 export const WHAT_TEXTS: Readonly<Record<number, string>> = {
+  28: "option unknown or out of range",
+  31: "text: more than 2^48 bytes",
+  35: "normalized text: ill-formed UTF-8 or a space; normalize it first",
+  37: "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)",
+  39: "the model has no BOS, or no EOS; leave bos, eos out",
+  44: "text in no piece; the model has no unknown token",
+};
+
+export const OPENING_STATUS_TEXTS: Readonly<Record<number, string>> = {
+  "-2": "the caller was built for another interface version; install one version of isotok only",
+  "-3": "the model needs a feature that this version does not have; update isotok",
+  "-4": "the model is damaged; get the file again, or compile it again from its source",
+  "-5": "memory is not aligned",
+};
+
+export const OPENING_WHAT_TEXTS: Readonly<Record<number, string>> = {
   1: "header: not an isotok blob, or cut short",
   2: "header: format version unknown; update isotok",
   3: "header: total size differs from the file's size; copy the file again",
@@ -280,14 +291,8 @@ export const WHAT_TEXTS: Readonly<Record<number, string>> = {
   21: "piece is not found under its own text",
   22: "pair_set: a pair of characters inside a piece is missing",
   23: "start_set: a character that starts a rule is missing",
-  28: "option unknown or out of range",
-  31: "text: more than 2^48 bytes",
   33: "algorithm unknown; update isotok",
   34: "max_piece_bytes: a piece is longer",
-  35: "normalized text: ill-formed UTF-8 or a space; normalize it first",
-  37: "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)",
-  39: "the model has no BOS, or no EOS; leave bos, eos out",
-  44: "text in no piece; the model has no unknown token",
 };
 
 // struct isotok_error

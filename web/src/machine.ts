@@ -2,35 +2,48 @@
 
 import { coreError, type ErrorDetails, reasonOf, TokenizerError } from "./errors.js";
 import * as abi from "./layout_gen.js";
-import { type Address, Memory } from "./memory.js";
+import { type Address, align, Memory } from "./memory.js";
 
 /** Exports are functions of int32; pointers come back signed. */
 type Exports = Readonly<Record<string, (...values: number[]) => number>>;
 
-type NameFunction = "isotok_name" | "isotok_build_name";
+/** One of our two modules. */
+export interface Kind {
+  /** An export that the other one has not. */
+  readonly nameFunction: string;
+  /** The text for a status or a cause. */
+  text(machine: Machine, kind: number, number: number): string;
+}
+
+/** isotok.wasm, which holds no texts; those of models that cannot be opened are elsewhere. */
+export const CORE: Kind = {
+  nameFunction: "isotok_name",
+  text: (_, kind, number) =>
+    (kind === abi.NAME_WHAT ? abi.WHAT_TEXTS : abi.STATUS_TEXTS)[number] ?? "",
+};
 
 export class Machine {
   readonly module: WebAssembly.Module;
   readonly memory: Memory;
   readonly #exports: Exports;
-  readonly #name: NameFunction;
+  readonly #kind: Kind;
   #trap = "";
 
-  /** @param name The function that tells which of our two modules it is. */
-  constructor(module: WebAssembly.Module, name: NameFunction, instance = instantiate(module)) {
+  constructor(module: WebAssembly.Module, kind: Kind, instance = instantiate(module)) {
     const { exports } = instance;
-    if (!(exports["memory"] instanceof WebAssembly.Memory && name in exports)) throw notOurs();
+    if (!(exports["memory"] instanceof WebAssembly.Memory && kind.nameFunction in exports))
+      throw notOurs();
     this.module = module;
     this.memory = new Memory(exports["memory"]);
     this.#exports = exports as unknown as Exports;
-    this.#name = name;
+    this.#kind = kind;
     this.#checkAbi();
   }
 
   /** Instantiates without blocking. */
-  static async create(module: WebAssembly.Module, name: NameFunction): Promise<Machine> {
+  static async create(module: WebAssembly.Module, kind: Kind): Promise<Machine> {
     try {
-      return new Machine(module, name, await WebAssembly.instantiate(module, {}));
+      return new Machine(module, kind, await WebAssembly.instantiate(module, {}));
     } catch (error) {
       throw error instanceof TokenizerError ? error : instanceError(error);
     }
@@ -50,7 +63,7 @@ export class Machine {
 
   /** First address behind the module's own stack and data, 64-aligned. */
   get heapBase(): Address {
-    return Math.ceil((this.call("isotok_heap_base") >>> 0) / 64) * 64;
+    return align(this.call("isotok_heap_base") >>> 0, 64);
   }
 
   /** False after a trap: memory may be torn, and no call is made any more. */
@@ -69,13 +82,6 @@ export class Machine {
     }
   }
 
-  /** The text for a status or cause: isotok.wasm holds none. */
-  #text(kind: number, number: number): string {
-    if (this.#name === "isotok_build_name")
-      return this.memory.readName(this.call(this.#name, kind, number) >>> 0);
-    return (kind === abi.NAME_WHAT ? abi.WHAT_TEXTS : abi.STATUS_TEXTS)[number] ?? "";
-  }
-
   /** Error for the `isotok_error` at `at`; `done`: elements of earlier parts. */
   error(at: Address, status: number, subject: string, done = 0): TokenizerError {
     const { memory } = this;
@@ -86,8 +92,9 @@ export class Machine {
       offset: memory.long(at + abi.ERROR_OFFSET),
       need: memory.long(at + abi.ERROR_NEED),
     };
-    const statusText = this.#text(abi.NAME_STATUS, status);
-    return coreError(details, statusText, this.#text(abi.NAME_WHAT, details.what), subject);
+    const textOf = (kind: number, number: number) => this.#kind.text(this, kind, number);
+    const statusText = textOf(abi.NAME_STATUS, status);
+    return coreError(details, statusText, textOf(abi.NAME_WHAT, details.what), subject);
   }
 }
 

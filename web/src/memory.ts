@@ -1,8 +1,8 @@
 /**
  * Linear memory of a wasm instance: the only file that looks behind an address.
  *
- * Views of linear memory die when it grows, so none leaves this file: what is returned is
- * a copy. Only the host grows it, and only through `reserve`.
+ * Views of linear memory die when it grows, so but for `view` none leaves this file: what is
+ * returned is a copy. Only the host grows it, and only through `reserve`.
  */
 
 import { TokenizerError } from "./errors.js";
@@ -122,6 +122,11 @@ export class Memory {
 
   copy(at: Address, size: number): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(at, at + size);
+  }
+
+  /** A block as it is, for whoever lets the memory be from now on. */
+  view(at: Address, size: number): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(at, at + size);
   }
 
   copyWords(at: Address, count: number): Uint32Array<ArrayBuffer> {

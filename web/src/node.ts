@@ -54,6 +54,7 @@ export class Tokenizer extends Base {
     readWasm: (url) => (isRemote(url) ? fetch(url) : readFile(pathOf(url))),
     wasm: () => new URL("./isotok.wasm", import.meta.url),
     buildWasm: () => new URL("./isotok-build.wasm", import.meta.url),
+    compiler: () => import("./isotok-compile.js"),
     foreign: () => import("./isotok-foreign.js"),
   };
 }

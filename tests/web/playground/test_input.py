@@ -64,7 +64,7 @@ def test_nothing_leaves(page: Playground) -> None:
     files = {url.removeprefix(page.site.address) for url in page.requests}
     assert files - {"dropped"} == {
         *("", "app.js", "default.isotok-packed", "icon.svg", "isotok-build.wasm", "isotok.wasm"),
-        *("style.css", "theme.js", "worker.js"),
+        *("isotok-compile.js", "style.css", "theme.js", "worker.js"),
     } - ({"icon.svg"} - files)
 
 

@@ -3,6 +3,8 @@
  * `isotok-foreign.js`, which is loaded when it is needed.
  */
 
+export { addTokens, compileModel, describe, openOther } from "../compile/compile.js";
+
 import type { ErrorCode, ErrorDetails } from "../errors.js";
 import type { AddedToken } from "../load/open.js";
 import { addedSource, checkAddedIds } from "./added_at_load.js";

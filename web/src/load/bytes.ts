@@ -139,13 +139,19 @@ export class PeekedBytes {
     return new PeekedBytes(bytes, first, head.subarray(0, have));
   }
 
-  async *#chunks(): AsyncGenerator<Uint8Array> {
+  /** All bytes, the beginning included. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
     yield* this.#first;
     for (;;) {
       const { done, value } = await this.#rest.next();
       if (done) return;
       yield value;
     }
+  }
+
+  /** The same, not looked at. */
+  rest(): Bytes {
+    return { name: this.name, size: this.size, chunks: this.chunks() };
   }
 
   /** Lets go of what is not read. */
@@ -157,7 +163,7 @@ export class PeekedBytes {
   async into(memory: Memory, at: Address): Promise<number> {
     let size = 0;
     if (this.size < LARGEST_HINT) memory.reserve(at + this.size);
-    for await (const chunk of this.#chunks()) {
+    for await (const chunk of this.chunks()) {
       const need = at + size + chunk.length;
       // By large steps: it is the number of them that costs.
       if (need > memory.size) memory.reserve(Math.max(need, at + size + size / 4));
@@ -165,22 +171,5 @@ export class PeekedBytes {
       size += chunk.length;
     }
     return size;
-  }
-
-  /** All bytes in memory of their own. */
-  async all(): Promise<Uint8Array<ArrayBuffer>> {
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of this.#chunks()) {
-      parts.push(chunk.slice());
-      size += chunk.length;
-    }
-    const bytes = new Uint8Array(size);
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
   }
 }

@@ -1,26 +1,24 @@
 /** From a source of any kind to an opened model. */
 
-import { HEADER_SIZE } from "../blob_gen.js";
+import { FEATURE_PACKED, HEADER_FEATURES, HEADER_SIZE, IDENTIFIER } from "../blob_gen.js";
+import type { Form } from "../compile/build.js";
 import { argumentError, reasonOf, TokenizerError } from "../errors.js";
-import type { Failure } from "../foreign/read.js";
 import type { Compat } from "../info.js";
 import { ModelInstance } from "../instance.js";
 import * as abi from "../layout_gen.js";
-import { Machine } from "../machine.js";
-import type { Address, Memory } from "../memory.js";
-import { VERSION } from "../version.js";
+import { CORE, Machine } from "../machine.js";
 import { findPiece } from "../vocabulary.js";
-import { build, buildAdded, checkCompat, type Form, isForm } from "./build.js";
 import { type Bytes, bytesOf, type ModelSource, PeekedBytes, sourceError } from "./bytes.js";
-import { BlobCache } from "./cache.js";
-import { kindOf } from "./kind.js";
 import { moduleOf, type ReadWasm, type WasmSource } from "./module.js";
 
-/** What `import("isotok/foreign")` gives: the reader of other libraries' files. */
-export type ForeignReader = Pick<
-  typeof import("../isotok-foreign.js"),
-  "readForeign" | "addedTokens" | "wrongIds"
+type Compiler = Pick<
+  typeof import("../isotok-compile.js"),
+  "addTokens" | "compileModel" | "describe" | "openOther"
 >;
+
+/** What `import("isotok/foreign")` gives: the reader of other libraries' files. */
+export type ForeignReader = Compiler &
+  Pick<typeof import("../isotok-foreign.js"), "readForeign" | "addedTokens" | "wrongIds">;
 
 /** A token to be added: the members of tokenizers' class of this name. */
 export interface AddedToken {
@@ -45,7 +43,7 @@ export interface LoadOptions {
   readonly wasm?: WasmSource | Promise<WasmSource>;
   /** `isotok-build.wasm`, loaded only for what is no blob. */
   readonly buildWasm?: WasmSource | Promise<WasmSource>;
-  /** The module `isotok/foreign`, loaded only for a tokenizer.json or rank file. */
+  /** The module `isotok/foreign`, loaded only for a tokenizer.json or rank file; it compiles too. */
   readonly foreign?: ForeignReader;
   /**
    * How much of a blob to check: everything that memory and time depend on ("safe"), also
@@ -100,6 +98,7 @@ export interface Platform {
   /** The module that `load` takes by default. */
   readonly wasm: () => WasmSource | Promise<WasmSource>;
   readonly buildWasm: () => WasmSource | Promise<WasmSource>;
+  readonly compiler: () => Promise<Compiler>;
   readonly foreign: () => ForeignReader | Promise<ForeignReader>;
 }
 
@@ -108,12 +107,6 @@ const LEVELS: Readonly<Record<string, number>> = {
   full: abi.VERIFY_FULL,
   trusted: abi.VERIFY_TRUSTED,
 };
-
-/** How the core opens a model. */
-interface Opening {
-  readonly level: number;
-  readonly cacheSize: number;
-}
 
 const CACHE_SIZE = 1 << 20;
 const LEAST_CACHE = 1 << 12;
@@ -134,59 +127,61 @@ export async function openModel(
   source: ModelSource | Promise<ModelSource>,
   options: LoadOptions = {},
 ): Promise<ModelInstance> {
-  const { verify = "safe" } = options;
+  const { verify = "safe", addedTokens } = options;
   const level = Object.hasOwn(LEVELS, verify) ? (LEVELS[verify] as number) : undefined;
   if (level === undefined) {
     throw argumentError(`verify: ${verify} is unknown; use "safe", "full" or "trusted"`);
   }
-  checkCompat(options.compat);
-  const opening = { level, cacheSize: cacheSizeOf(options.cacheBytes) };
+  const cacheSize = cacheSizeOf(options.cacheBytes);
   // Both at the same time; whichever fails first, the other's failure is nobody's.
   const module = moduleOf(options.wasm ?? platform.wasm(), platform.readWasm);
   module.catch(() => {});
-  const bytes = await peek(platform, source);
+  const peek = async (from: ModelSource | Promise<ModelSource>) =>
+    PeekedBytes.peek(await bytesOf(from, (name) => platform.open(name)), HEADER_SIZE);
+  const bytes = await peek(source);
+  const openBytes = async (blob: PeekedBytes, added?: Uint8Array) => {
+    const machine = await Machine.create(await module, CORE);
+    const size = await blob.into(machine.memory, machine.heapBase);
+    try {
+      return new ModelInstance(machine, size, level, cacheSize, added);
+    } catch (error) {
+      throw await described(platform, options, error);
+    }
+  };
+  const open = async (blob: ModelSource, added?: Uint8Array) => openBytes(await peek(blob), added);
+  const host = { platform, TokenizerError };
   try {
-    const machine = await Machine.create(await module, "isotok_name");
-    const model =
-      kindOf(bytes.head) === "blob"
-        ? checked(await openBlob(machine, bytes, opening), options.compat)
-        : await openForeign(platform, machine, bytes, opening, options);
-    const { addedTokens } = options;
-    return addedTokens ? await withTokens(platform, model, addedTokens, opening, options) : model;
+    await module; // no compiling for one that fails
+    const model = isBlob(bytes.head)
+      ? checked(await openBytes(bytes), options.compat)
+      : await (await compilerOf(platform, options)).openOther(host, bytes.rest(), options, open);
+    if (!addedTokens) return model;
+    const { addTokens } = await compilerOf(platform, options);
+    return await addTokens(host, model.blob(), addedTokens, options, open, findPiece);
   } catch (error) {
     bytes.cancel();
     throw error;
   }
 }
 
-/** The model with tokens beside its own. */
-async function withTokens(
-  platform: Platform,
-  model: ModelInstance,
-  given: Iterable<string | AddedToken>,
-  opening: Opening,
-  options: LoadOptions,
-): Promise<ModelInstance> {
-  const blob = model.blob();
-  const tokens = typeof given === "string" ? given : [...given];
-  const reader = options.foreign ?? (await loadReader(platform));
-  const source = succeeded(reader.addedTokens(tokens, blob));
-  const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
-  const { memory, at, size } = await buildAdded(await module, blob, source);
-  const machine = await Machine.create(model.machine.module, "isotok_name");
-  machine.memory.reserve(machine.heapBase + blob.length);
-  machine.memory.write(machine.heapBase, blob);
-  const { level, cacheSize } = opening;
-  const added = memory.copy(at, size);
-  const found = new ModelInstance(machine, blob.length, level, cacheSize, added);
-  succeeded(reader.wrongIds(tokens, (content) => findPiece(found, content)));
-  return found;
+/** An error of the core with its cause in words, if the script that has them can be loaded. */
+async function described(platform: Platform, options: LoadOptions, error: unknown) {
+  if (!(error instanceof TokenizerError && error.what > 0)) return error;
+  try {
+    return (await compilerOf(platform, options)).describe({ platform, TokenizerError }, error);
+  } catch {
+    return error;
+  }
 }
 
-/** What the script for other files returns, unless it is an error. */
-function succeeded<T extends object | undefined>(result: T | Failure): T {
-  if (result === undefined || !("message" in result)) return result as T;
-  throw new TokenizerError(result.code, result.message, result.details);
+/** Not the packed form. */
+function isBlob(head: Uint8Array): boolean {
+  const features = head[HEADER_FEATURES + (FEATURE_PACKED >> 3)] as number;
+  return (
+    head.length === HEADER_SIZE &&
+    String.fromCharCode(...head).startsWith(IDENTIFIER) &&
+    ((features >> (FEATURE_PACKED & 7)) & 1) === 0
+  );
 }
 
 /** What a blob gives was decided when it was compiled. */
@@ -198,104 +193,16 @@ function checked(model: ModelInstance, compat: Compat | undefined): ModelInstanc
   );
 }
 
-async function peek(
+/** The script that compiles: the reader of other files has it too. */
+async function compilerOf(
   platform: Platform,
-  source: ModelSource | Promise<ModelSource>,
-): Promise<PeekedBytes> {
-  return PeekedBytes.peek(await bytesOf(source, (name) => platform.open(name)), HEADER_SIZE);
-}
-
-async function openBlob(
-  machine: Machine,
-  bytes: PeekedBytes,
-  opening: Opening,
-): Promise<ModelInstance> {
-  const size = await bytes.into(machine.memory, machine.heapBase);
-  return new ModelInstance(machine, size, opening.level, opening.cacheSize);
-}
-
-async function openForeign(
-  platform: Platform,
-  machine: Machine,
-  bytes: PeekedBytes,
-  opening: Opening,
-  options: LoadOptions,
-): Promise<ModelInstance> {
-  const module = () => moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
-  if (!options.cache) {
-    const source = await readable(platform, bytes, options);
-    const built = await build(await module(), source, "blob", options.compat);
-    return adopt(machine, built.memory, built.at, built.size, opening);
-  }
-  const source = await bytes.all();
-  const about = [options.compat, kindOf(bytes.head) === "ranks" && (options.name ?? bytes.name)];
-  const version = [VERSION, ...about.filter(Boolean).map(String).map(encodeURIComponent)].join();
-  const cache = await BlobCache.open(options.cache, source, version);
-  const stored = await openStored(platform, machine.module, cache, opening);
-  if (stored !== undefined) return stored;
-  const again = await PeekedBytes.peek({ ...bytes, chunks: [source].values() }, HEADER_SIZE);
-  const readableAgain = await readable(platform, again, options);
-  const built = await build(await module(), readableAgain, "blob", options.compat);
-  const model = adopt(machine, built.memory, built.at, built.size, opening);
-  await cache?.put(built.memory.copy(built.at, built.size));
-  return model;
-}
-
-/** What the compiler reads: the bytes, or what a script makes of them. */
-async function readable(
-  platform: Platform,
-  bytes: PeekedBytes,
-  options: Pick<LoadOptions, "foreign" | "name">,
-): Promise<PeekedBytes> {
-  const kind = kindOf(bytes.head);
-  if (kind !== "json" && kind !== "ranks") return bytes;
-  const { foreign, name = bytes.name } = options;
-  const reader = foreign ?? (await loadReader(platform));
-  const fields = succeeded(reader.readForeign(kind, await bytes.all(), name));
-  const { length } = fields;
-  return PeekedBytes.peek({ name, size: length, chunks: [fields].values() }, HEADER_SIZE);
-}
-
-async function loadReader(platform: Platform): Promise<ForeignReader> {
+  { foreign }: Pick<LoadOptions, "foreign">,
+): Promise<Compiler> {
+  if (foreign !== undefined) return foreign;
   try {
-    return await platform.foreign();
+    return await platform.compiler();
   } catch (error) {
-    if (error instanceof TokenizerError) throw error;
-    throw sourceError("isotok-foreign.js", `cannot be loaded (${reasonOf(error)})`, error);
-  }
-}
-
-function adopt(
-  machine: Machine,
-  memory: Memory,
-  at: Address,
-  size: number,
-  opening: Opening,
-): ModelInstance {
-  machine.memory.reserve(machine.heapBase + size);
-  machine.memory.adopt(machine.heapBase, memory, at, size);
-  return new ModelInstance(machine, size, opening.level, opening.cacheSize);
-}
-
-/** Opens what the cache has; a damaged blob is removed and built again. */
-async function openStored(
-  platform: Platform,
-  module: WebAssembly.Module,
-  cache: BlobCache | undefined,
-  opening: Opening,
-): Promise<ModelInstance | undefined> {
-  const response = await cache?.get();
-  if (response === undefined) return undefined;
-  try {
-    return await openBlob(
-      await Machine.create(module, "isotok_name"),
-      await peek(platform, response),
-      opening,
-    );
-  } catch (error) {
-    if (error instanceof TokenizerError && error.code === "E_TOO_LARGE") throw error;
-    await cache?.delete();
-    return undefined;
+    throw sourceError("isotok-compile.js", `cannot be loaded (${reasonOf(error)})`, error);
   }
 }
 
@@ -304,17 +211,6 @@ export async function compileModel(
   source: ModelSource | Promise<ModelSource>,
   options: CompileOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { form = "blob", compat } = options;
-  checkCompat(compat);
-  if (!isForm(String(form))) {
-    throw argumentError(
-      `form: ${String(form)} is unknown; use "blob", "packed", "model" or "spm.fb"`,
-    );
-  }
-  const module = moduleOf(options.buildWasm ?? platform.buildWasm(), platform.readWasm);
-  module.catch(() => {});
-  const bytes = await peek(platform, source);
-  const readableBytes = await readable(platform, bytes, options);
-  const { memory, at, size } = await build(await module, readableBytes, form, compat);
-  return memory.copy(at, size);
+  const compiler = await compilerOf(platform, options);
+  return compiler.compileModel({ platform, TokenizerError }, source, options);
 }

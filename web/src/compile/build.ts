@@ -3,9 +3,9 @@
 import { argumentError } from "../errors.js";
 import type { Compat } from "../info.js";
 import * as abi from "../layout_gen.js";
-import { Machine } from "../machine.js";
-import { type Address, align, type Memory } from "../memory.js";
-import type { PeekedBytes } from "./bytes.js";
+import type { PeekedBytes } from "../load/bytes.js";
+import { type Kind, Machine } from "../machine.js";
+import { type Address, align } from "../memory.js";
 
 /**
  * What the compiler writes: what the core opens, what is small to send, or the files of
@@ -21,6 +21,18 @@ const FORMS: Readonly<Record<Form, number>> = {
 };
 const NOTHING = new Uint8Array();
 
+const COMPILER: Kind = {
+  nameFunction: "isotok_build_name",
+  text: (machine, kind, number) =>
+    kind === abi.NAME_WHAT
+      ? machine.memory.readName(machine.call("isotok_build_name", kind, number) >>> 0)
+      : statusText(number),
+};
+
+export function statusText(status: number): string {
+  return abi.STATUS_TEXTS[status] ?? abi.OPENING_STATUS_TEXTS[status] ?? "";
+}
+
 export function checkCompat(compat: unknown): void {
   if (compat === undefined || compat === "0.2.1") return;
   throw argumentError(`compat: ${String(compat)} is unknown; use "0.2.1", or leave it out`);
@@ -34,23 +46,18 @@ const SIZE_OUT = abi.SIZEOF_ERROR;
 const POINTER = SIZE_OUT + 4;
 const STRUCTS_SIZE = 64;
 
-/** Where the result of a build lies; it goes with the instance. */
-export interface Built {
-  readonly memory: Memory;
-  readonly at: Address;
-  readonly size: number;
-}
-
 /**
  * Compiles a model in an instance of its own, where its bytes go as they arrive.
+ *
+ * @returns A view of that instance's memory, which nobody writes to any more.
  */
 export async function build(
   module: WebAssembly.Module,
   bytes: PeekedBytes,
   form: Form,
   compat?: Compat,
-): Promise<Built> {
-  const machine = await Machine.create(module, "isotok_build_name");
+): Promise<Uint8Array> {
+  const machine = await Machine.create(module, COMPILER);
   const structs = machine.heapBase;
   const size = await bytes.into(machine.memory, structs + STRUCTS_SIZE);
   const kind = abi.SOURCE_AUTO | (compat === undefined ? 0 : abi.SOURCE_0_2_1);
@@ -62,8 +69,8 @@ export async function buildAdded(
   module: WebAssembly.Module,
   blob: Uint8Array,
   added: Uint8Array,
-): Promise<Built> {
-  const machine = await Machine.create(module, "isotok_build_name");
+): Promise<Uint8Array> {
+  const machine = await Machine.create(module, COMPILER);
   const structs = machine.heapBase;
   machine.memory.reserve(structs + STRUCTS_SIZE + blob.length);
   machine.memory.write(structs + STRUCTS_SIZE, blob);
@@ -102,13 +109,13 @@ class Job {
     return align(this.#source + this.#sourceSize, 64);
   }
 
-  run(form: number): Built {
+  run(form: number): Uint8Array {
     const { memory } = this.#machine;
     let arenaSize = align(6 * this.#sourceSize + (1 << 20), 64);
     for (;;) {
       memory.reserve(this.#arena + arenaSize);
       let status = this.#read(arenaSize);
-      let built: Built | undefined;
+      let built: Uint8Array | undefined;
       if (status === abi.OK) [status, built] = this.#write(form, arenaSize);
       if (built !== undefined) return built;
       if (status !== abi.NEED_SCRATCH) throw this.#machine.error(this.#structs, status, "source");
@@ -143,7 +150,7 @@ class Job {
     return this.#call("isotok_build_added", this.#pointer(), this.#addedAt, length);
   }
 
-  #write(form: number, arenaSize: number): [status: number, built?: Built] {
+  #write(form: number, arenaSize: number): [status: number, built?: Uint8Array] {
     const { memory } = this.#machine;
     const at = this.#arena + arenaSize;
     const sizeOut = this.#structs + SIZE_OUT;
@@ -153,7 +160,7 @@ class Job {
       const pointer = this.#pointer();
       const status = this.#call("isotok_build_finish", pointer, form, at, capacity, sizeOut);
       const size = memory.word(sizeOut);
-      if (status === abi.OK) return [status, { memory, at, size }];
+      if (status === abi.OK) return [status, memory.view(at, size)];
       if (status !== abi.NEED_OUTPUT) return [status];
       capacity = size;
     }
