@@ -199,6 +199,9 @@ describe("types", () => {
   );
 });
 
+const CUT =
+  "model: the model is damaged: header: total size differs from the file's size (byte 8); copy the file again";
+
 describe("bundlers", () => {
   const esbuild = (values: string[]) =>
     succeed(join(BIN, "esbuild"), ["--bundle", "--format=esm", "--log-level=warning", ...values]);
@@ -221,9 +224,35 @@ describe("bundlers", () => {
       const wasm = readFileSync("node_modules/isotok/dist/isotok.wasm");
       const buildWasm = readFileSync("node_modules/isotok/dist/isotok-build.wasm");
       console.log(await use(readFileSync("model.isotok"), wasm));
-      console.log(await use(readFileSync("words.json"), wasm, buildWasm));`,
+      console.log(await use(readFileSync("words.json"), wasm, buildWasm));
+      const cut = readFileSync("model.isotok").subarray(0, -64);
+      console.log(await use(cut, wasm).catch(({ message }) => message));`,
     );
-    expect(out.trim()).toBe("3,4\n1,2");
+    expect(out.trim()).toBe(`3,4\n1,2\n${CUT}`);
+  });
+
+  test("esbuild for browsers: isotok-compile.js is not there", async () => {
+    const code = `import { Tokenizer } from "isotok";
+      export const load = (model, wasm) => Tokenizer.load(model, { wasm });`;
+    writeFileSync(join(folder, "bare.js"), code);
+    await esbuild(["bare.js", "--platform=browser", "--outfile=bare.out.mjs"]);
+    const out = await runScript(
+      "run-bare.mjs",
+      `import { readFileSync } from "node:fs";
+      import { load } from "./bare.out.mjs";
+      const wasm = readFileSync("node_modules/isotok/dist/isotok.wasm");
+      const blob = readFileSync("model.isotok");
+      for (const model of [blob.subarray(0, -64), readFileSync("toy.model")]) {
+        await load(model, wasm).catch(({ code, message }) => console.log(code, message));
+      }
+      console.log((await load(blob, wasm)).encode("hello world").join());`,
+    );
+    const [damaged, other, ids] = out.trim().split("\n");
+    expect(damaged).toBe(
+      "E_CORRUPT model: E_CORRUPT (byte 8); get the file again, or update isotok",
+    );
+    expect(other).toMatch(/^SOURCE isotok-compile\.js: cannot be loaded \(.*\); check the address/);
+    expect(ids).toBe("3,4");
   });
 
   test("esbuild for Node: the modules are beside the bundle", async () => {

@@ -130,7 +130,6 @@ const INTERNAL = `
 
 /** A member that objects of the language or of a host have keeps its name. */
 function checkInternal() {
-  const scopes = [globalThis, WebAssembly];
   for (const scope of [globalThis, WebAssembly]) {
     for (const name of Object.getOwnPropertyNames(scope)) {
       const prototype = typeof scope[name] === "function" ? scope[name].prototype : undefined;

@@ -79,7 +79,9 @@ export function coreError(
   subject: string,
 ): TokenizerError {
   const code = (abi.STATUS_NAMES[details.status] ?? "E_STATE") as ErrorCode;
-  return new TokenizerError(code, message(details, statusText || code, whatText, subject), details);
+  // Of a model that cannot be opened the caller may know more.
+  const text = statusText || `${code}; get the file again, or update isotok`;
+  return new TokenizerError(code, message(details, text, whatText, subject), details);
 }
 
 export function message(
@@ -94,7 +96,7 @@ export function message(
     const where = subject === "ids" ? ` (ids[${index}])` : "";
     return `token id out of range${where}; ids are whole numbers, 0 <= id < vocabSize`;
   }
-  const [problem, usual] = split(statusText);
+  const [problem, usual = ""] = split(statusText);
   const [what, todo = usual] = split(whatText);
   const place = WITH_PLACE.includes(status) && !ofOptions ? placeOf(details) : "";
   return (
