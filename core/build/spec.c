@@ -341,15 +341,13 @@ isotok_status isotok__pretok_arrays_of(isotok__work *work, const isotok__spec *s
     if (tables.size != 0) {
         memcpy(cells, tables.data, 2 * tables.size);
     }
-    *out = (struct isotok__pretok_arrays){
-        words,
-        cells,
-        spec->pretok_classes.data,
-        (uint32_t)header.size,
-        (uint32_t)tables.size,
-        (uint32_t)spec->pretok_classes.size,
-        NULL,
-    };
+    out->header = words;
+    out->tables = cells;
+    out->classes = spec->pretok_classes.data;
+    out->header_count = (uint32_t)header.size;
+    out->tables_count = (uint32_t)tables.size;
+    out->classes_count = (uint32_t)spec->pretok_classes.size;
+    out->windows = NULL;
     return ISOTOK_OK;
 }
 

@@ -194,7 +194,6 @@ uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, 
 {
     const uint64_t *joints = model->blob.char_joints;
     uint32_t p = 0, left = 0;
-    if (joints == NULL) return size;
     while (p < size) { /* text may be ill-formed: a character ends where its bytes do not go on */
         const uint32_t most = isotok__char_size(text + p, size - p);
         uint32_t right = text[p], n = 1;

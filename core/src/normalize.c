@@ -428,7 +428,8 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
     if (n->finished) return ISOTOK__NORM_DONE;
     if (!n->started && !begin_text(n, text, size, position, tail, w)) fits = false;
     p = *position;
-    unchanged = rules->flags == 0 && rules->units == NULL && rules->user == NULL && w->map == NULL;
+    unchanged = ISOTOK__HAS(rules->flags == 0 && rules->units == NULL && rules->user == NULL &&
+                            w->map == NULL);
     while (fits && n->started && size - p > tail) {
         uint8_t c = text[p];
         if (unchanged) {

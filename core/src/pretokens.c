@@ -76,9 +76,10 @@ static ISOTOK_NOINLINE ISOTOK_SMALL void segment_pretoken(struct isotok_session 
                                                           const uint8_t *text, uint32_t size,
                                                           bool divide)
 {
-    uint32_t n = divide ? isotok__bpe_first_part(s->model, text, size) : size;
+    const bool parts = divide && ISOTOK__HAS(s->model->blob.char_joints != NULL);
+    uint32_t n = parts ? isotok__bpe_first_part(s->model, text, size) : size;
     const bool whole = n == size;
-    while (n < size) {
+    while (ISOTOK__HAS(n < size)) {
         cached_part(s, text, n);
         text += n;
         size -= n;
@@ -125,7 +126,7 @@ static uint32_t answer(struct isotok_session *s, const uint8_t *text,
             slots = tokens->slots + tokens->count;
         }
         p += size;
-        if (queries[i].skip != 0) {
+        if (ISOTOK__HAS(queries[i].skip != 0)) {
             if (keeps) *slots++ = ISOTOK_SKIP_SLOT << 8 | queries[i].skip;
             p += queries[i].skip;
         }

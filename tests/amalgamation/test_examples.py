@@ -133,7 +133,8 @@ def test_threads_and_cache(
     assert entries == entries_again
     assert hits <= probes <= probes_again and hits <= hits_again <= probes_again
     if model.stem in ("trained_unigram", "trained_bpe", *REAL):
-        assert entries == 2**20 // 64
+        unigram = model.stem not in ("trained_bpe", "gemma3", "llama2")
+        assert entries == 2**20 // (64 if unigram else 32)  # with weights and without
         assert hits > 1000 and hits_again - hits > hits / 2, output
 
 
