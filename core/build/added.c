@@ -276,7 +276,7 @@ static isotok_status gather(isotok__work *work, isotok__spec *spec, const table 
     for (uint32_t i = 0; i < t->count; i++) {
         const token *first = t->tokens + *find(t, t->tokens[i].text) - 1;
         const bool special = first->special || (flags[first->id] & ISOTOK_ADDED_PLAIN) == 0;
-        flags[first->id] = t->tokens[first->last].flags & ~(special ? ISOTOK_ADDED_PLAIN : 0u);
+        flags[first->id] = t->tokens[first->last].flags & ~(special ? (uint32_t)ISOTOK_ADDED_PLAIN : 0u);
         put_token(spec, first, special);
     }
     for (uint32_t id = 0; id < all; id++) {

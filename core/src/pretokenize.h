@@ -224,9 +224,9 @@ ISOTOK_SHARED ISOTOK_SMALL uint32_t isotok__class_and_size(
     const struct isotok__pretokenizer *pretokenizer, const uint8_t *text, uint32_t size)
 {
     uint32_t length;
-    const uint32_t class =
+    const uint32_t found =
         isotok__class_at(pretokenizer->pages, pretokenizer->blocks, text, size, &length);
-    return class | length << 8;
+    return found | length << 8;
 }
 
 #endif
