@@ -14,7 +14,6 @@
 
 #include "pretokenize.h"
 
-enum { ENDS = ISOTOK__CELL_CUT | ISOTOK__CELL_REWIND | ISOTOK__CELL_DONE };
 enum { GROUPS = 8, MOST_ROWS = 256, SET_WORDS = MOST_ROWS / 64 };
 /* Groups; one whose characters the automaton tells apart is only slower. OTHER tells nothing. */
 enum { OTHER, SPACE, NEWLINE, LOWER, UPPER, DIGIT, MARK, RARE };
@@ -27,6 +26,7 @@ typedef struct windows {
     const uint16_t *next; /* index of a row, not of its first cell */
     const uint16_t *flags;
     uint32_t rows, stride;
+    bool drops; /* some segments are no pre-tokens */
     uint8_t members[GROUPS][128]; /* classes, each once */
     uint32_t counts[GROUPS];
     uint8_t *groups;  /* [256] */
@@ -132,48 +132,39 @@ static void find_groups(windows *w, const uint8_t *classes)
     }
 }
 
-/* Whether an end that a text begins behind is never replaced: no row that is reached without another
- * end joins. And whether all that is read again is read from row 0. */
-static bool begins_anew(const windows *w)
+/* Rows that are reached from row 0 by cells without any of the flags. */
+static row_set spread(const windows *w, uint32_t stops)
 {
-    const uint32_t joins = ISOTOK__CELL_JOIN_HERE | ISOTOK__CELL_JOIN_BACK;
     row_set set = {{0}};
     bool grows = true;
     add_row(&set, 0);
     while (grows) {
         grows = false;
         for (uint32_t cell = 0; cell < w->rows * w->stride; cell++) {
-            uint32_t flags = w->flags[cell];
-            if (flags & ISOTOK__CELL_REWIND ? w->next[cell] != 0
-                                            : flags & joins && has_row(&set, cell / w->stride)) {
-                return false;
-            }
-            if (has_row(&set, cell / w->stride) && !(flags & ENDS) &&
+            if (has_row(&set, cell / w->stride) && !(w->flags[cell] & stops) &&
                 !has_row(&set, w->next[cell])) {
                 add_row(&set, w->next[cell]);
                 grows = true;
             }
         }
     }
-    return true;
+    return set;
 }
 
-/* Rows that any text leads to. */
-static row_set reachable(const windows *w)
+/* Whether an end that a text begins behind is never replaced: no row that is reached without another
+ * end joins. And whether all that is read again is read from row 0. */
+static bool begins_anew(const windows *w)
 {
-    row_set set = {{0}};
-    bool grows = true;
-    add_row(&set, 0);
-    while (grows) {
-        grows = false;
-        for (uint32_t cell = 0; cell < w->rows * w->stride; cell++) {
-            if (has_row(&set, cell / w->stride) && !has_row(&set, w->next[cell])) {
-                add_row(&set, w->next[cell]);
-                grows = true;
-            }
+    const uint32_t joins = ISOTOK__CELL_JOIN_HERE | ISOTOK__CELL_JOIN_BACK;
+    row_set set = spread(w, ISOTOK__CELL_CUT | ISOTOK__CELL_REWIND | ISOTOK__CELL_DONE);
+    for (uint32_t cell = 0; cell < w->rows * w->stride; cell++) {
+        uint32_t flags = w->flags[cell];
+        if (flags & ISOTOK__CELL_REWIND ? w->next[cell] != 0
+                                        : flags & joins && has_row(&set, cell / w->stride)) {
+            return false;
         }
     }
-    return set;
+    return true;
 }
 
 /* What a set of rows becomes by a character of the group: [0] without an end in front of it, [1] with
@@ -202,13 +193,11 @@ static void read_group(const windows *w, const row_set *from, uint32_t group, ro
     }
 }
 
-static row_set joined(const row_set *sets)
+static void join(row_set *set, const row_set *others, uint32_t count)
 {
-    row_set all;
-    for (uint32_t i = 0; i < SET_WORDS; i++) {
-        all.words[i] = sets[0].words[i] | sets[1].words[i] | sets[2].words[i];
+    for (uint32_t i = 0; i < count * SET_WORDS; i++) {
+        set->words[i % SET_WORDS] |= others[i / SET_WORDS].words[i % SET_WORDS];
     }
-    return all;
 }
 
 static bool is_empty(const row_set *set)
@@ -221,35 +210,31 @@ static bool is_empty(const row_set *set)
 }
 
 /* Answers for the windows whose first three characters led to `third` (as of read_group). */
-static void answer(const windows *w, const row_set *third, uint32_t window, bool drops)
+static void answer(const windows *w, const row_set *third, uint32_t window)
 {
     for (uint32_t last = 1; last < GROUPS; last++) {
         row_set to[3];
         uint32_t seen = 0;
         read_group(w, &third[0], last, to, &seen);
         seen |= is_empty(&third[1]) ? 0 : 2;
-        seen |= is_empty(&third[2]) || !drops ? 0 : 4;
+        seen |= is_empty(&third[2]) || !w->drops ? 0 : 4;
         if (seen == 1 || seen == 2 || seen == 4) {
             w->answers[window | last << 9] = (uint8_t)(seen >> 1); /* NO_END, END, DROPPED */
         }
     }
 }
 
-static void answer_all(const windows *w, bool drops)
+static void answer_all(const windows *w)
 {
-    row_set reached = reachable(w);
+    row_set reached = spread(w, 0);
     row_set all = {{0}};
+    row_set to[3];
     uint32_t ignored = 0;
     for (uint32_t group = 1; group < GROUPS; group++) {
-        row_set to[4];
         read_group(w, &reached, group, to, &ignored);
-        to[3] = joined(to);
-        for (uint32_t i = 0; i < SET_WORDS; i++) {
-            all.words[i] |= to[3].words[i];
-        }
+        join(&all, to, 3);
     }
     for (uint32_t window = 0; window < GROUPS * GROUPS * GROUPS; window++) {
-        row_set to[3];
         row_set from = all;
         uint32_t groups[3] = {window & 7, window >> 3 & 7, window >> 6};
         if (groups[0] == OTHER || groups[1] == OTHER || groups[2] == OTHER) {
@@ -257,9 +242,10 @@ static void answer_all(const windows *w, bool drops)
         }
         for (uint32_t i = 0; i < 3; i++) {
             read_group(w, &from, groups[i], to, &ignored);
-            from = joined(to);
+            memset(&from, 0, sizeof from);
+            join(&from, to, 3);
         }
-        answer(w, to, window, drops);
+        answer(w, to, window);
     }
 }
 
@@ -284,6 +270,7 @@ static bool open_windows(isotok__work *work, windows *w, const struct isotok__pr
     w->stride = opened.passes[0].end + 1;
     w->rows = arrays->header[ISOTOK__PRETOK_WORDS + ISOTOK__PASS_ROWS];
     w->flags = opened.passes[0].flags;
+    w->drops = (opened.passes[0].kind & ISOTOK__PASS_DROPS) != 0;
     uint16_t *next = ISOTOK__TEMP(work, uint16_t, w->rows * w->stride);
     if (next == NULL || w->rows > MOST_ROWS) {
         return false;
@@ -310,9 +297,7 @@ isotok_status isotok__plan_windows(isotok__work *work, const isotok__spec *spec,
             memset(w.answers, ISOTOK__WINDOW_UNKNOWN, ISOTOK__WINDOWS_SIZE - ISOTOK__WINDOW_GROUPS);
             find_groups(&w, arrays.classes);
             find_members(&w, arrays.classes);
-            answer_all(&w, spec->pretok_header.size != 0 &&
-                               (arrays.header[ISOTOK__PRETOK_WORDS + ISOTOK__PASS_KIND] &
-                                ISOTOK__PASS_DROPS) != 0);
+            answer_all(&w);
             pair_answers(&w);
             plan->windows = w.groups;
         }

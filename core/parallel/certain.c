@@ -328,7 +328,8 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
                                  const struct isotok__cache_query *query)
 {
     struct isotok__cache_entry entry;
-    if (!isotok__cache_missed_before(&query->place)) {
+    if (!isotok__cache_missed_before(&query->place.set[0].missed, &query->place.set[1].missed,
+                                     query->place.tag)) {
         search_to(s, p, p + query->size);
         return;
     }

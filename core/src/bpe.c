@@ -215,13 +215,12 @@ void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32
     const uint32_t limit = whole && model->features & ISOTOK_FEATURE(WHOLE_PIECES)
                                ? ISOTOK_VALUE_NONE
                                : ISOTOK__NOT_DIRECT;
-    uint32_t slot = ISOTOK_NO_SLOT;
+    uint32_t slot;
     if (work->dropout.alpha != 0.0) {
         isotok__bpe_long(model, text, size, false, work, tokens);
         return;
     }
-    if (size <= model->blob.max_piece_bytes)
-        slot = isotok__trie_walk(model->blob.trie, 0, text, size);
+    slot = isotok__find_slot(model, text, size);
     if (slot != ISOTOK_NO_SLOT && model->blob.trie[slot].value < limit)
         isotok__push_token(tokens, slot, size);
     else

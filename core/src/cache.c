@@ -21,12 +21,11 @@ void isotok__cache_put(struct isotok__cache_entry *set, const struct isotok__cac
     to->missed = missed;
 }
 
-bool isotok__cache_missed_before(const struct isotok__cache_place *place)
+bool isotok__cache_missed_before(uint16_t *first, uint16_t *second, uint16_t tag)
 {
-    struct isotok__cache_entry *set = place->set;
-    if (set[0].missed == place->tag || set[1].missed == place->tag) return true;
-    set[1].missed = set[0].missed;
-    set[0].missed = place->tag;
+    if (*first == tag || *second == tag) return true;
+    *second = *first;
+    *first = tag;
     return false;
 }
 

@@ -119,8 +119,9 @@ ISOTOK_INLINE const struct isotok__cache_entry *isotok__cache_find(
 }
 
 /* Whether a chunk was missed here not long ago, probably; it was now. Most chunks that come
- * only once are told by this, and so neither cost the work that an entry is nor drive one out. */
-bool isotok__cache_missed_before(const struct isotok__cache_place *place);
+ * only once are told by this, and so neither cost the work that an entry is nor drive one out. What a
+ * set notes is in the `missed` of its two entries. */
+bool isotok__cache_missed_before(uint16_t *first, uint16_t *second, uint16_t tag);
 
 /* Takes the place of the entry of the set that is the next to go. */
 void isotok__cache_put(struct isotok__cache_entry *set, const struct isotok__cache_entry *entry);

@@ -57,9 +57,7 @@ static ISOTOK_COLD void cached_part(struct isotok_session *s, const uint8_t *tex
     const struct isotok__trie_node *trie = s->model->blob.trie;
     struct isotok__cache_query query;
     uint32_t hits;
-    const uint32_t slot = size <= s->model->blob.max_piece_bytes
-                              ? isotok__trie_walk(trie, 0, text, size)
-                              : ISOTOK_NO_SLOT;
+    const uint32_t slot = isotok__find_slot(s->model, text, size);
     if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
         isotok__push(&s->tokens, s->model->blob.trie_ids[slot], size);
     } else if (size > ISOTOK__CACHE_KEY ||

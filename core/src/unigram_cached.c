@@ -56,7 +56,8 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
         segment_plain(s, text, query->size);
         return;
     }
-    if (!isotok__cache_missed_before(&query->place)) {
+    if (!isotok__cache_missed_before(&query->place.set[0].missed, &query->place.set[1].missed,
+                                     query->place.tag)) {
         segment_plain(s, text, query->size);
         return;
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 from isotok import _layout_gen as abi
 from isotok.errors import TokenizerError
@@ -101,11 +101,25 @@ def source_of(tokens: tuple[AddedToken, ...]) -> bytes:
     numbers = array("I", ranges)
     head = array("I", (len(tokens), len(numbers)))
     for token, text in zip(tokens, texts, strict=True):
-        head.extend((len(text), _flags_of(token)))
+        head.extend((len(text), flags_of(token)))
     return b"".join((head, numbers, *texts))
 
 
-def _flags_of(token: AddedToken) -> int:
+class Flagged(Protocol):
+    """An added token, whichever class it has."""
+
+    @property
+    def special(self) -> bool: ...
+    @property
+    def lstrip(self) -> bool: ...
+    @property
+    def rstrip(self) -> bool: ...
+    @property
+    def single_word(self) -> bool: ...
+
+
+def flags_of(token: Flagged) -> int:
+    """ISOTOK_ADDED_… of a token."""
     return (
         (0 if token.special else abi.ADDED_PLAIN)
         | (abi.ADDED_LSTRIP if token.lstrip else 0)

@@ -194,6 +194,19 @@ def same_compatible(name: str, ref: Any, texts: Sequence[str], *, add: bool) -> 
             assert getattr(ours, column) == getattr(theirs, column), (column, text)
 
 
+def same_by_special(tok: isotok.Tokenizer, ref: Any, text: str) -> Iterator[tuple[str, list[int]]]:
+    """Ids, their number and offsets with all special tokens and none; yields which, and the ids."""
+    for special in ("all", "none"):
+        ref.encode_special_tokens = special == "none"
+        want = ref.encode(text)
+        found = tok.encode_with_offsets(text, special=special)  # type: ignore[arg-type]
+        assert found.ids == want.ids, (text, special)
+        assert found.offsets == want.offsets, (text, special)
+        assert tok.count(text, special=special) == len(want.ids)  # type: ignore[arg-type]
+        yield special, want.ids
+    ref.encode_special_tokens = False
+
+
 def same_special(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
     """Ids without special tokens of the text, at once and in parts; `ref` is set so."""
     want = ref.encode(text)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from isotok import _layout_gen as abi
+from isotok._added import flags_of
 from isotok.compile.normalizers.reader import read_normalizer
 from isotok.compile.normalizers.steps import SELF, Map, Step
 from isotok.compile.pretok.properties import need
@@ -102,7 +103,7 @@ def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[
         raise unsupported("added_tokens", f"{both}: {why}")
     numbers = array("I")
     for token in every:
-        numbers.extend((token.id, _flags(token)))
+        numbers.extend((token.id, flags_of(token)))
     fields: list[Field] = [(abi.FIELD_ADDED_TOKENS, numbers)] if numbers else []
     if images is not None:
         fields.append((abi.FIELD_ADDED_TRIE, _spellings(every, images)))
@@ -139,19 +140,10 @@ def _spellings(tokens: Sequence[AddedToken], images: Images) -> array[int]:
     late: dict[str, int] = {}
     for token in tokens:
         where = late if token.normalized else early
-        where[token.content] = token.id + 1 | _flags(token)
+        where[token.content] = token.id + 1 | flags_of(token)
     if too_many([*late], images):
         raise unsupported("added_tokens", "so many spellings of tokens that are normalized")
     return make_nodes(Spellings(early, late, images))
-
-
-def _flags(token: AddedToken) -> int:
-    return (
-        (0 if token.special else abi.ADDED_PLAIN)
-        | (abi.ADDED_LSTRIP if token.lstrip else 0)
-        | (abi.ADDED_RSTRIP if token.rstrip else 0)
-        | (abi.ADDED_SINGLE_WORD if token.single_word else 0)
-    )
 
 
 def _is_inert(token: AddedToken, normalizer: Sequence[Step]) -> bool:
