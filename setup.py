@@ -20,6 +20,9 @@ for module in MODULES:
     if not Path("py_host/isotok/data", module).exists():
         raise SystemExit(f"py_host/isotok/data/{module} is missing; run ./build.sh build py first")
 
+# Vectors of any processor of the last fifteen years; the module asks for them when it is loaded.
+x86 = ["-mssse3"] if sysconfig.get_platform().endswith(("x86_64", "amd64")) else []
+
 # Free-threaded interpreters have no stable interface: they get a module of their own.
 limited = not sysconfig.get_config_var("Py_GIL_DISABLED")
 extension = Extension(
@@ -28,7 +31,7 @@ extension = Extension(
     depends=sorted(str(path) for folder in FOLDERS for path in Path(folder).glob("*.h")),
     include_dirs=["core/include", *FOLDERS[:-1]],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if limited else [],
-    extra_compile_args=[*Path("core/cflags.txt").read_text("utf-8").split(), "-g0"],
+    extra_compile_args=[*Path("core/cflags.txt").read_text("utf-8").split(), *x86, "-g0"],
     py_limited_api=limited,
     optional=True,
 )

@@ -117,7 +117,9 @@ build_static() { # name command
         ar rcsD "build/$name/libisotok_build.a" "${build[@]}"
 }
 
-NATIVE_COMMAND="${CC:-gcc} @core/cflags.txt @core/warnings.txt -fPIC"
+# Vectors of any processor of the last fifteen years (core/src/vector.h); without, English is half as fast.
+X86_FLAGS=$([ "$(uname -m)" != x86_64 ] || echo -mssse3)
+NATIVE_COMMAND="${CC:-gcc} @core/cflags.txt @core/warnings.txt $X86_FLAGS -fPIC"
 
 # Shared and static native libraries.
 build_native() {

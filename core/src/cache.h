@@ -57,7 +57,7 @@ ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, ui
 }
 
 /* Chunks that are looked up together: their sets come from memory meanwhile. */
-#define ISOTOK__CACHE_BATCH 16u
+#define ISOTOK__CACHE_BATCH 40u
 
 /* Where a key belongs. */
 struct isotok__cache_place {

@@ -81,18 +81,33 @@ enum {
 };
 
 /* Windows: what is known of a position from the groups of two characters in front of it and
- * two behind.
- * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; answers [32768] by five groups, three
- * bits each, the first one lowest: for the third one, and in the next two bits for the fourth.
- * core/build/windows.c */
-#define ISOTOK__WINDOW_GROUPS 512u
-#define ISOTOK__WINDOWS_SIZE (ISOTOK__WINDOW_GROUPS + 32768u)
+ * two behind. Those of ASCII are below 8; group 0 tells nothing. core/build/windows.c
+ * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; tables for vectors, see
+ * ISOTOK__VECTOR_…; answers for the third of four groups, four bits each, the first one lowest: two bits each,
+ * the first one lowest. */
+#define ISOTOK__WINDOW_MOST_GROUPS 16u
+#define ISOTOK__WINDOW_VECTORS 512u
+#define ISOTOK__WINDOW_ANSWERS (ISOTOK__WINDOW_VECTORS + 8u * 16u)
+#define ISOTOK__WINDOWS_SIZE (ISOTOK__WINDOW_ANSWERS + 16384u)
 enum {
     ISOTOK__WINDOW_NO_END,
     ISOTOK__WINDOW_END,     /* a segment ends here … */
     ISOTOK__WINDOW_DROPPED, /* … and is no pre-token */
     ISOTOK__WINDOW_UNKNOWN  /* ask the automaton */
 };
+
+/* Tables of 16 bytes. First three for the bits of a byte's group: by its low four bits a bit for each
+ * of the high four with which that bit of the group is set. Then by ISOTOK__VECTOR_INDEX of the
+ * second group, with an ISOTOK__VECTOR_BIT for each third group … */
+enum {
+    ISOTOK__VECTOR_ENDS = 48,    /* … with which a segment ends between them */
+    ISOTOK__VECTOR_ASKS = 64,    /* … with which the pair does not tell */
+    ISOTOK__VECTOR_BY_NEXT = 80, /* … of those where it ends if the fourth is in FOLLOW, only */
+    ISOTOK__VECTOR_DROPS = 96,   /* … of ENDS, where what ends is dropped */
+    ISOTOK__VECTOR_FOLLOW = 112  /* the same byte 16 times */
+};
+#define ISOTOK__VECTOR_INDEX(group) ((group) < 8u ? 7u - (group) : (group))
+#define ISOTOK__VECTOR_BIT(group) ((uint8_t)(1u << (7u - (group))))
 
 /* An end with this bit: what ends there is dropped. Positions are below it. */
 #define ISOTOK__DROPPED 0x80000000u

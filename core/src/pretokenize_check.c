@@ -84,8 +84,8 @@ ISOTOK_INLINE bool check_classes(const struct isotok__pretok_arrays *arrays)
         if (arrays->classes[i] >= header[ISOTOK__PRETOK_CLASSES]) return false;
     for (i = 0; bytes && i < 256; i++)
         if (arrays->classes[blocks + i] >= bytes) return false;
-    for (i = 0; arrays->windows && i < ISOTOK__WINDOW_GROUPS; i++)
-        if (arrays->windows[i] > 7) return false; /* three bits; of answers any will do */
+    for (i = 0; arrays->windows && i < ISOTOK__WINDOW_VECTORS; i++)
+        if (arrays->windows[i] > 15) return false; /* four bits; of answers any will do */
     return true;
 }
 

@@ -1,29 +1,22 @@
 /* L1: ends of pre-tokens by windows of four characters, and by the automaton where windows do not
  * tell. See pretokenize.h.
  *
- * The answers for 16 bytes of ASCII depend on each other only by their window, which is a shift; an
- * automaton would wait for a load per byte. */
+ * Most pairs of characters tell whether a pre-token ends between them: so vectors find the ends in
+ * ASCII, where an automaton would wait for a load per byte. Other pairs are asked one by one. */
 #include "pretokenize.h"
 
-#if defined(__wasm__)
-#define UNROLL /* a loop is as fast, and smaller */
-#elif defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 16")
-#else
-#define UNROLL
-#endif
+#include "vector.h"
 
-#define BLOCK 16u
-#define PAIRS 0x55555555u /* the lower bits of answers */
-#define LEAST_ENDS 5u     /* room of the automaton */
+#define BLOCK 64u      /* most bytes of ASCII that are marked together */
+#define LEAST_ENDS 5u  /* room of the automaton */
 #define MOST_ENDS 32u
+#define ROOM 17u       /* with less of it, the caller had better make some */
 
 struct scan {
     const struct isotok__pretokenizer *pretokenizer;
     const uint8_t *text;
     uint32_t size;
+    bool drops; /* some segments are no pre-tokens */
 };
 
 /* Group of the character at `at` < size, and its bytes << 8: 0 bytes if it is not complete. */
@@ -62,74 +55,203 @@ static ISOTOK_COLD uint32_t window_before(const struct scan *s, uint32_t at)
     return before;
 }
 
-/* Answers for the characters in front of those of a block of ASCII, two bits each, the first one
- * lowest; moves the window behind them. */
-ISOTOK_INLINE uint32_t ask(const uint8_t *windows, const uint8_t *block, uint32_t *window)
+ISOTOK_INLINE uint32_t answer_at(const uint8_t *windows, uint32_t window)
 {
-    const uint8_t *answers = windows + ISOTOK__WINDOW_GROUPS;
-    uint32_t bits = 0, k;
-    size_t then = (size_t)*window << 6;
-    UNROLL
-    for (k = 0; k < BLOCK; k += 2) {
-        then = then >> 6 | ((size_t)windows[block[k]] | (size_t)windows[block[k + 1]] << 3) << 9;
-        bits = bits >> 4 | (uint32_t)answers[then] << 28;
-    }
-    *window = (uint32_t)then >> 6;
-    return bits;
+    return windows[ISOTOK__WINDOW_ANSWERS + (window >> 2)] >> (window & 3) * 2 & 3u;
 }
 
-/* Adds the ends that the answers tell, for characters from `p` on; returns how many. */
-ISOTOK_INLINE uint32_t put_ends(uint32_t bits, uint32_t p, uint32_t *ends)
+#if ISOTOK_VECTORS
+/* What is known of up to BLOCK characters of ASCII from the one at `p` on, a bit for each. */
+struct block {
+    const uint8_t *text;                 /* at `p` */
+    isotok__vector indices[BLOCK / 16 + 1]; /* ISOTOK__VECTOR_INDEX; the first ones are those before */
+    uint64_t ends;                       /* a pre-token ends in front of it … */
+    uint64_t drops;                      /* … and is dropped */
+    uint64_t asks;                       /* its pair does not tell */
+    uint32_t window;                     /* groups at `p`, the fourth is missing */
+    uint32_t known;                      /* characters */
+};
+
+ISOTOK_INLINE uint64_t bits_of(isotok__vector table, isotok__vector index, isotok__vector bit)
 {
-    uint32_t marks = (bits | bits >> 1) & PAIRS, *to = ends;
-    for (; marks != 0; marks &= marks - 1) {
-        const uint32_t k = isotok__trailing_zeros(marks);
-        *to++ = (p + (k >> 1)) | (bits >> k & 2u) << 30;
+    return isotok__vector_high((isotok__vector)((isotok__vector_look_up(table, index) & bit) != 0));
+}
+
+ISOTOK_INLINE isotok__vector bit_of_index(isotok__vector index)
+{
+    static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128};
+    return isotok__vector_look_up(isotok__vector_load(bits), index);
+}
+
+/* ISOTOK__VECTOR_INDEX of the groups of 16 bytes; those from 0x80 on are in none. */
+ISOTOK_INLINE isotok__vector indices_of(const uint8_t *tables, isotok__vector bytes)
+{
+    const isotok__vector low = bytes & 15, high = bit_of_index(bytes >> 4);
+    const isotok__vector t0 = isotok__vector_load(tables), t1 = isotok__vector_load(tables + 16),
+                         t2 = isotok__vector_load(tables + 32);
+    return ((isotok__vector)((isotok__vector_look_up(t0, low) & high) == 0) & 1) |
+           ((isotok__vector)((isotok__vector_look_up(t1, low) & high) == 0) & 2) |
+           ((isotok__vector)((isotok__vector_look_up(t2, low) & high) == 0) & 4);
+}
+
+/* Marks the ends that pairs tell in up to `vectors` times 16 bytes, up to those with a byte that is
+ * not ASCII. */
+ISOTOK_INLINE void mark_pairs(struct block *b, const uint8_t *windows, uint32_t vectors, bool drops)
+{
+    const uint8_t *tables = windows + ISOTOK__WINDOW_VECTORS;
+    const isotok__vector ends = isotok__vector_load(tables + ISOTOK__VECTOR_ENDS),
+                         asks = isotok__vector_load(tables + ISOTOK__VECTOR_ASKS),
+                         dropped = isotok__vector_load(tables + ISOTOK__VECTOR_DROPS);
+    const uint32_t before = b->window >> 4 & 15u;
+    uint32_t i = 0;
+    uint64_t wide;
+    b->indices[0] = isotok__vector_of((uint8_t)ISOTOK__VECTOR_INDEX(before));
+    b->ends = b->asks = b->drops = 0;
+    do {
+        const isotok__vector bytes = isotok__vector_load(b->text + 16 * i);
+        const isotok__vector index = indices_of(tables, bytes), bit = bit_of_index(index);
+        const isotok__vector second = isotok__vector_behind(b->indices[i], index);
+        b->indices[i + 1] = index;
+        b->ends |= bits_of(ends, second, bit) << 16 * i;
+        b->asks |= bits_of(asks, second, bit) << 16 * i;
+        if (drops) b->drops |= bits_of(dropped, second, bit) << 16 * i;
+        wide = isotok__vector_high(bytes);
+        i++;
+    } while (ISOTOK_LIKELY(wide == 0) && i < vectors);
+    b->known = 16 * i;
+    if (wide != 0) { /* what is in front of it, where the next one is known */
+        b->known += isotok__trailing_zeros(wide) - 17;
+        b->asks &= ((uint64_t)1 << b->known) - 1;
+    } else if (windows[b->text[b->known]] == 0) {
+        b->asks |= (uint64_t)1 << (b->known - 1);
+    }
+}
+
+/* The same for the pairs that tell it with the next character. */
+ISOTOK_INLINE void mark_triples(struct block *b, const uint8_t *windows)
+{
+    const uint8_t *tables = windows + ISOTOK__WINDOW_VECTORS;
+    const isotok__vector by_next = isotok__vector_load(tables + ISOTOK__VECTOR_BY_NEXT),
+                         follow = isotok__vector_load(tables + ISOTOK__VECTOR_FOLLOW);
+    uint64_t told = 0, follows = 0, none = 0;
+    uint32_t i;
+    for (i = 0; i * 16 < b->known; i++) {
+        const isotok__vector index = b->indices[i + 1], bit = bit_of_index(index);
+        const isotok__vector second = isotok__vector_behind(b->indices[i], index);
+        told |= bits_of(by_next, second, bit) << 16 * i;
+        follows |= isotok__vector_high((isotok__vector)((follow & bit) != 0)) << 16 * i;
+        none |= isotok__vector_high((isotok__vector)(index == 7)) << 16 * i;
+    }
+    /* asked for, and the next one is known */
+    told &= b->asks & ~(none >> 1) & (((uint64_t)1 << (b->known - 1)) - 1);
+    b->ends |= told & follows >> 1;
+    b->asks &= ~told;
+}
+
+/* The groups at the k-th character instead of the first. */
+ISOTOK_INLINE uint32_t window_at(const struct block *b, const uint8_t *windows, uint32_t k)
+{
+    uint32_t i, window = b->window;
+    if (ISOTOK_LIKELY(k > 1))
+        return (uint32_t)windows[b->text[k]] << 8 | (uint32_t)windows[b->text[k - 1]] << 4 |
+               windows[b->text[k - 2]];
+    for (i = 1; i <= k; i++) window = window >> 4 | (uint32_t)windows[b->text[i]] << 8;
+    return window;
+}
+
+/* Asks about characters one by one; those from the first one on of which windows do not tell are not
+ * known. */
+ISOTOK_INLINE void ask(struct block *b, const uint8_t *windows)
+{
+    const uint32_t all = b->known;
+    uint64_t asks = b->asks;
+    for (; asks != 0; asks &= asks - 1) {
+        const uint32_t k = isotok__trailing_zeros(asks), next = windows[b->text[k + 1]];
+        uint32_t answer = ISOTOK__WINDOW_UNKNOWN;
+        b->known = windows[b->text[k]] == 0 && k != 0 ? k - 1 : k;
+        if (windows[b->text[k]] == 0 || next == 0) return;
+        answer = answer_at(windows, window_at(b, windows, k) | next << 12);
+        if (answer == ISOTOK__WINDOW_UNKNOWN) return;
+        b->ends |= (uint64_t)(answer != 0) << k;
+        b->drops |= (uint64_t)(answer >> 1) << k;
+    }
+    b->known = all;
+}
+
+/* Adds the ends of a block; returns how many. */
+ISOTOK_INLINE uint32_t put_ends(const struct block *b, uint32_t p, uint32_t *ends)
+{
+    uint32_t *to = ends;
+    uint64_t marks = b->ends;
+    if (b->drops == 0) {
+        for (; marks != 0; marks &= marks - 1) *to++ = p + isotok__trailing_zeros(marks);
+    } else {
+        for (; marks != 0; marks &= marks - 1) {
+            const uint32_t k = isotok__trailing_zeros(marks);
+            *to++ = (p + k) | (uint32_t)(b->drops >> k) << 31;
+        }
     }
     return (uint32_t)(to - ends);
 }
 
+/* Adds the ends in ASCII from the character at `p` on, of which the groups are `*window`; there may
+ * be one at `p` if not `first`. *out_known: characters that were told. Returns how many ends. */
+ISOTOK_INLINE uint32_t scan_block(const struct scan *s, uint32_t p, bool first, uint32_t vectors,
+                                  uint32_t *window, uint32_t *ends, uint32_t *out_known)
+{
+    const uint8_t *windows = s->pretokenizer->windows;
+    struct block b;
+    b.text = s->text + p;
+    b.window = *window;
+    mark_pairs(&b, windows, vectors, s->drops);
+    if (first) {
+        b.ends &= ~(uint64_t)1;
+        b.asks &= ~(uint64_t)1;
+    }
+    if (b.asks != 0) {
+        mark_triples(&b, windows);
+        ask(&b, windows);
+    }
+    *out_known = b.known;
+    *window = window_at(&b, windows, b.known);
+    if (b.known < BLOCK) b.ends &= ((uint64_t)1 << b.known) - 1;
+    return put_ends(&b, p, ends);
+}
+#endif
+
 /* Ends behind `begin`, which is one, as far as windows tell; *out_stop: the first position of which
- * they do not. */
+ * they do not. `window`: the group of the character in front of it. */
 static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t window,
                                              uint32_t *ends, uint32_t capacity, uint32_t *out_stop)
 {
-    const uint8_t *windows = s->pretokenizer->windows, *answers = windows + ISOTOK__WINDOW_GROUPS,
-                  *text = s->text;
-    /* where blocks do not fit any more, the caller had better make room */
-    const uint32_t room = capacity > 2 * BLOCK ? BLOCK + 1 : ISOTOK__PRETOK_ROOM;
+    const uint8_t *windows = s->pretokenizer->windows;
+    const uint32_t room = capacity > 2 * ROOM ? ROOM : ISOTOK__PRETOK_ROOM;
     uint32_t found = group_of(s, begin), length = found >> 8, count = 0;
     uint32_t p = begin, q = begin + length; /* q: of the character behind that at p */
-    window = window << 3 | (found & 0xFFu) << 6;
+    window = window << 4 | (found & 0xFFu) << 8;
     while (length != 0 && q < s->size && capacity - count >= room) {
         uint32_t group, answer;
+#if ISOTOK_VECTORS
+        const uint32_t most = (uint32_t)isotok__min(s->size - q, capacity - count - 1) / 16;
+        if (q == p + 1 && s->text[p] < 0x80 && most != 0) {
+            const uint32_t vectors = (uint32_t)isotok__min(most, BLOCK / 16);
+            uint32_t known;
+            count += scan_block(s, p, p == begin, vectors, &window, ends + count, &known);
+            p += known;
+            q = p + 1;
+            if (known == 16 * vectors) continue;
+        }
+#endif
         found = group_at(s, q);
         group = found & 0xFFu;
         length = found >> 8;
-        answer = p == begin ? 0 : answers[window | group << 9] & 3u;
+        answer = p == begin ? 0 : answer_at(windows, window | group << 12);
         if (answer == ISOTOK__WINDOW_UNKNOWN || length == 0) break;
-        window = window >> 3 | group << 6;
+        window = window >> 4 | group << 8;
         ends[count] = p | answer >> 1 << 31;
         count += answer != 0;
         p = q;
         q += length;
-        while (q == p + 1 && s->size - q >= BLOCK && capacity - count > BLOCK) {
-            const uint32_t before = window;
-            uint32_t bits = ask(windows, text + q, &window);
-            const uint32_t unknown = bits & bits >> 1 & PAIRS;
-            uint32_t known = BLOCK;
-            if (ISOTOK_UNLIKELY(unknown != 0)) { /* up to that one */
-                bits &= (unknown & (0 - unknown)) - 1;
-                known = isotok__trailing_zeros(unknown) >> 1;
-                window = before;
-                for (found = 0; found < known; found++)
-                    window = window >> 3 | (uint32_t)windows[text[q + found]] << 6;
-            }
-            count += put_ends(bits, p, ends + count);
-            p += known;
-            q += known;
-            if (known != BLOCK) break;
-        }
     }
     *out_stop = p;
     return count;
@@ -147,7 +269,8 @@ ISOTOK_SMALL uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *
                                              uint32_t size, bool is_end, uint32_t *ends,
                                              uint32_t capacity)
 {
-    const struct scan s = {pretokenizer, text, size};
+    const struct scan s = {pretokenizer, text, size,
+                           (pretokenizer->passes->kind & ISOTOK__PASS_DROPS) != 0};
     uint32_t count = 0, stop = 0, last, room, n;
     while (capacity - count >= ISOTOK__PRETOK_ROOM && !run->done) {
         const uint32_t window = run->at == run->before ? window_before(&s, run->at) : 0;
@@ -155,7 +278,7 @@ ISOTOK_SMALL uint32_t isotok__pretok_windows(const struct isotok__pretokenizer *
             n = scan_windows(&s, run->at, window, ends + count, capacity - count, &stop);
             count += n;
             if (n != 0) restart(run, ends[count - 1] & ~ISOTOK__DROPPED);
-            if (capacity - count < (n != 0 ? BLOCK + 1 : ISOTOK__PRETOK_ROOM)) break;
+            if (capacity - count < (n != 0 ? ROOM : ISOTOK__PRETOK_ROOM)) break;
         }
         /* it gives way soon, unless it is at a script of which windows know nothing */
         room = stop < size && text[stop] >= 0x80 ? MOST_ENDS : LEAST_ENDS;

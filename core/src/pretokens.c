@@ -10,7 +10,7 @@
 #include "unigram_exact.h"
 #include "wordpiece.h"
 
-#define ENDS 128u /* of pre-tokens that are found together */
+#define ENDS 192u /* of pre-tokens that are found together */
 
 /* Segments a pre-token, or if not `whole` a part of one that is on its own, and names its tokens. */
 static ISOTOK_NOINLINE ISOTOK_SMALL void segment_part(struct isotok_session *s, const uint8_t *text,

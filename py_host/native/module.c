@@ -180,5 +180,13 @@ PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void)
 {
+#if defined(__SSSE3__) && defined(__GNUC__)
+    if (!__builtin_cpu_supports("ssse3")) {
+        PyErr_SetString(PyExc_ImportError,
+                        "isotok._native is built for processors with SSSE3, which this one does not "
+                        "have; use backend=\"wasm\", or build it from source without -mssse3");
+        return NULL;
+    }
+#endif
     return PyModuleDef_Init(&module_def);
 }

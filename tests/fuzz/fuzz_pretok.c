@@ -33,7 +33,7 @@ static uint8_t *fill_windows(const uint8_t **data, size_t *left, size_t some, bo
         memcpy(pattern, *data, given);
         for (i = 0; i < ISOTOK__WINDOWS_SIZE; i++) {
             windows[i] = (uint8_t)(pattern[i % some] + i / some * 29);
-            if (i < ISOTOK__WINDOW_GROUPS && !any) windows[i] &= 7;
+            if (i < ISOTOK__WINDOW_VECTORS && !any) windows[i] &= 15;
         }
     }
     free(pattern);

@@ -24,9 +24,9 @@ WITHOUT = {
     "falcon", "clip", "deepseek_coder", "deepseek_llm", "viking", "jais2", "spark2.5", "chameleon",
     "tiny_aya", "superbpe", "exaone4",
 }  # fmt: skip
-ROOMS = (4, 5, 6, 7, 8, 16, 20, 33, 34, 40, 64, 129)
+ROOMS = (4, 5, 6, 7, 8, 16, 20, 33, 34, 35, 40, 64, 81, 129, 192)
 PARTS = (0, 1, 1, 2, 3, 7, 17, 40)
-GROUPS, UNKNOWN = 512, 3
+GROUPS, VECTORS, UNKNOWN = 512, 640, 3
 
 
 def driver_of(value: Any) -> pretok.Driver:
@@ -36,7 +36,7 @@ def driver_of(value: Any) -> pretok.Driver:
 def with_windows(plain: pretok.Driver) -> pretok.Driver | None:
     """Return the same with windows, if it has some that tell anything."""
     table = pretok.windows_of(plain.arrays)
-    if all(answer & 3 == UNKNOWN for answer in table[GROUPS:]):
+    if all(answers == 0xFF for answers in table[VECTORS:]):
         return None
     return pretok.Driver.of_arrays(plain.arrays, table)
 
@@ -106,15 +106,26 @@ def test_random_patterns() -> None:
 
 
 def set_answer(table: bytearray, window: int, answer: int) -> None:
-    """Change the answer for four groups, wherever it stands: each cell has two."""
-    for other in range(8):
-        first, second = GROUPS + (window | other << 12), GROUPS + (other | window << 3)
-        table[first] = (table[first] & ~3) | answer
-        table[second] = (table[second] & ~12) | answer << 2
+    """Change the answer for four groups, and let vectors ask for it."""
+    shift = window % 4 * 2
+    at = VECTORS + window // 4
+    table[at] = table[at] & ~(3 << shift) | answer << shift
+    second, third = window >> 4 & 15, window >> 8 & 15
+    row = 7 - second if second < 8 else second
+    if third < 8:
+        bit = 1 << (7 - third)
+        table[GROUPS + 64 + row] |= bit
+        for first in (48, 80, 96):  # ends, those by the next character, those that are dropped
+            table[GROUPS + first + row] &= ~bit
 
 
 def answer_of(table: bytes, window: int) -> int:
-    return table[GROUPS + window] & 3
+    return table[VECTORS + window // 4] >> window % 4 * 2 & 3
+
+
+def set_pair(table: bytearray, first: int, row: int, bit: int) -> None:
+    """Change what vectors know of a pair."""
+    table[GROUPS + first + row] ^= bit
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "o200k", "deepseek_v3", "bert"])
@@ -125,9 +136,9 @@ def test_wrong_answers_are_noticed(name: str) -> None:
     used = set(table[:128])  # groups of ASCII
     known = [
         window
-        for window in range(8**4)
+        for window in range(16**4)
         if answer_of(table, window) != UNKNOWN
-        and {window >> 3 * place & 7 for place in range(4)} <= used
+        and {window >> 4 * place & 15 for place in range(4)} <= used
     ]
     raws = [windows.text(rng).encode() for _ in range(3000)]
     ends = [plain.ends(raw) for raw in raws]
@@ -146,7 +157,7 @@ def test_windows_are_asked(name: str) -> None:
     """With answers that say "an end" everywhere, ends come from windows nearly everywhere."""
     plain = driver_of(KNOWN[name])
     table = bytearray(pretok.windows_of(plain.arrays))
-    for window in range(8**4):
+    for window in range(16**4):
         if answer_of(table, window) != UNKNOWN:
             set_answer(table, window, 1)
     driver = pretok.Driver.of_arrays(plain.arrays, bytes(table))
@@ -162,7 +173,7 @@ def test_windows_are_asked(name: str) -> None:
 def test_groups_that_are_none_are_refused(at: int) -> None:
     plain = driver_of(KNOWN["llama3"])
     table = bytearray(pretok.windows_of(plain.arrays))
-    table[at] = 8
+    table[at] = 16
     space = (pretok.ctypes.c_ubyte * len(table))(*table)
     assert pretok.opened(plain.core, plain.arrays, space) is None
 
@@ -174,8 +185,9 @@ def test_any_answers(name: str) -> None:
     """
     plain, rng = driver_of(KNOWN[name]), random.Random(f"any {name}")
     for _ in range(25):
-        groups = bytes(rng.randrange(8) for _ in range(GROUPS))
-        driver = pretok.Driver.of_arrays(plain.arrays, groups + rng.randbytes(8**5))
+        groups = bytes(rng.randrange(16) for _ in range(GROUPS))
+        rest = rng.randbytes(VECTORS - GROUPS + 16**4 // 4)
+        driver = pretok.Driver.of_arrays(plain.arrays, groups + rest)
         for raw in texts(rng, 10):
             parts = rng.choices(PARTS, k=len(raw))
             for found in (driver.ends(raw), driver.ends_in_parts(raw, parts, 4)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import subprocess
 from array import array
 from collections.abc import Iterable, Sequence
@@ -69,11 +70,12 @@ def library(flags: tuple[str, ...] = ()) -> ctypes.CDLL:
     core = data.ROOT / "core/src"
     sources = [*(core / name for name in SOURCES), data.ROOT / "tests/support/pretok_many.c"]
     found = data.BUILD / f"pretok/libpretok{'_'.join(['', *flags])}.so"
-    inputs = [*sources, core / "pretokenize.h", core / "base.h"]
+    inputs = [*sources, core / "pretokenize.h", core / "base.h", core / "vector.h"]
     if not found.exists() or found.stat().st_mtime < max(i.stat().st_mtime for i in inputs):
         found.parent.mkdir(parents=True, exist_ok=True)
         new = found.with_suffix(f".{os.getpid()}")
-        common = ["-std=c11", "-O3", "-DISOTOK_DEBUG", "-shared", "-fPIC", "-Icore/include"]
+        vectors = ["-mssse3"] if platform.machine() == "x86_64" else []
+        common = ["-std=c11", *vectors, "-O3", "-DISOTOK_DEBUG", "-shared", "-fPIC", "-Icore/include"]
         compiler = os.environ.get("CC", "cc")
         command = [compiler, *common, *flags, "-Icore/src", *map(str, sources), "-o", str(new)]
         subprocess.run(command, check=True, cwd=data.ROOT)
