@@ -328,8 +328,8 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
                                  const struct isotok__cache_query *query)
 {
     struct isotok__cache_entry entry;
-    if (!isotok__cache_missed_before(&query->place.set[0].missed, &query->place.set[1].missed,
-                                     query->place.tag)) {
+    if (!isotok__cache_missed_before(&query->set[0].missed, &query->set[1].missed,
+                                     isotok__cache_tag(&query->key))) {
         search_to(s, p, p + query->size);
         return;
     }
@@ -337,7 +337,7 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
     isotok__certify(s->model, s->text + p, query->size, &entry);
     entry.key = query->key;
     entry.size = (uint8_t)query->size;
-    isotok__cache_put(query->place.set, &entry);
+    isotok__cache_put(query->set, &entry);
     if (entry.count != 0)
         take(s, p, &entry);
     else
@@ -347,7 +347,7 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
 ISOTOK_INLINE void look_up(struct search *s, uint32_t p, const struct isotok__cache_query *query)
 {
     const struct isotok__cache_entry *entry =
-        isotok__cache_find(query->place.set, &query->key, query->size);
+        isotok__cache_find(query->set, &query->key, query->size);
     const bool answers = entry != NULL && entry->valid_to >= 0;
     s->hits += answers;
     if (ISOTOK_LIKELY(answers))

@@ -52,37 +52,41 @@ ISOTOK_INLINE struct isotok__cache_key isotok__cache_key(const uint8_t *text, ui
     struct isotok__cache_key key;
     key.words[0] = isotok__load_u64(text) & isotok__load_u64(mask);
     key.words[1] = isotok__load_u64(text + 8) & isotok__load_u64(mask + 8);
-    key.words[2] = isotok__load_u64(text + 16) & isotok__load_u64(mask + 16);
+    key.words[2] = 0;
+    if (ISOTOK_UNLIKELY(size > 16))
+        key.words[2] = isotok__load_u64(text + 16) & isotok__load_u64(mask + 16);
     return key;
 }
 
 /* Chunks that are looked up together: their sets come from memory meanwhile. */
 #define ISOTOK__CACHE_BATCH 40u
 
-/* Where a key belongs. */
-struct isotok__cache_place {
-    struct isotok__cache_entry *set; /* two entries */
-    uint16_t tag;                    /* never 0 */
-};
-
-ISOTOK_INLINE struct isotok__cache_place isotok__cache_place(const struct isotok__cache *cache,
-                                                             const struct isotok__cache_key *key)
+/* The highest bits depend on all of the key. */
+ISOTOK_INLINE uint64_t isotok__cache_hash(const struct isotok__cache_key *key)
 {
-    struct isotok__cache_place place;
-    uint64_t h = key->words[0] * 0x9E3779B97F4A7C15u + key->words[1] * 0xC2B2AE3D27D4EB4Fu +
-                 key->words[2] * 0x165667B19E3779F9u;
-    h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
-    place.set =
-        (struct isotok__cache_entry *)(void *)((uint8_t *)cache->entries +
-                                               ((size_t)(h >> cache->shift) << (7 - cache->lines)));
-    place.tag = (uint16_t)(h | 1);
-    return place;
+    return key->words[0] * 0x9E3779B97F4A7C15u + key->words[1] * 0xC2B2AE3D27D4EB4Fu +
+           key->words[2] * 0x165667B19E3779F9u;
+}
+
+/* What a set notes of a key that was missed; never 0. */
+ISOTOK_INLINE uint16_t isotok__cache_tag(const struct isotok__cache_key *key)
+{
+    return (uint16_t)(isotok__cache_hash(key) >> 24 | 1);
+}
+
+/* Two entries where a key belongs. */
+ISOTOK_INLINE struct isotok__cache_entry *isotok__cache_set(const struct isotok__cache *cache,
+                                                            const struct isotok__cache_key *key)
+{
+    return (struct isotok__cache_entry *)(void *)((uint8_t *)cache->entries +
+                                                  ((size_t)(isotok__cache_hash(key) >> cache->shift)
+                                                   << (7 - cache->lines)));
 }
 
 /* A chunk that is to be looked up. */
 struct isotok__cache_query {
     struct isotok__cache_key key;
-    struct isotok__cache_place place;
+    struct isotok__cache_entry *set;
     uint32_t size;
     uint32_t skip; /* bytes behind it that lie in no pre-token */
 };
@@ -90,11 +94,13 @@ struct isotok__cache_query {
 ISOTOK_SHARED void isotok__cache_ask(const struct isotok__cache *cache, const uint8_t *text,
                                      uint32_t size, struct isotok__cache_query *out)
 {
-    out->key = isotok__cache_key(text, size);
-    out->place = isotok__cache_place(cache, &out->key);
+    const struct isotok__cache_key key = isotok__cache_key(text, size);
+    struct isotok__cache_entry *set = isotok__cache_set(cache, &key);
+    ISOTOK_PREFETCH(set);
+    out->key = key;
+    out->set = set;
     out->size = size;
     out->skip = 0;
-    ISOTOK_PREFETCH(out->place.set);
 }
 
 ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,

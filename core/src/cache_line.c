@@ -16,14 +16,14 @@ const struct isotok__cache_slot *isotok__line_find_other(struct isotok__cache_sl
     return line;
 }
 
-void isotok__line_put(const struct isotok__cache_query *query, const uint32_t *tokens,
+void isotok__line_put(const struct isotok__cache_query *query, uint16_t tag, const uint32_t *tokens,
                       uint32_t count)
 {
-    struct isotok__cache_slot *line = (struct isotok__cache_slot *)(void *)query->place.set, *slot;
+    struct isotok__cache_slot *line = (struct isotok__cache_slot *)(void *)query->set, *slot;
     const bool wide = query->size > ISOTOK__SLOT_KEY ||
                       (count > ISOTOK__SLOT_TOKENS && count <= ISOTOK__CACHE_TOKENS);
     uint32_t i;
-    if (!isotok__cache_missed_before(&line[0].missed, &line[1].missed, query->place.tag)) return;
+    if (!isotok__cache_missed_before(&line[0].missed, &line[1].missed, tag)) return;
     if (count > ISOTOK__CACHE_TOKENS) count = 0;
     slot = line + (line->size == 0 || line->size & ISOTOK__SLOT_WIDE || wide ? 0 : 1);
     line[1].size = 0; /* free behind a free one */

@@ -53,9 +53,9 @@ ISOTOK_INLINE uint32_t isotok__line_take(const struct isotok__cache_slot *slot, 
     return slot->count;
 }
 
-/* Keeps a chunk's tokens if it was missed before; more than ISOTOK__CACHE_TOKENS of them are only
- * noted. */
-void isotok__line_put(const struct isotok__cache_query *query, const uint32_t *tokens,
+/* Keeps a chunk's tokens if it was missed before, by its tag; more than ISOTOK__CACHE_TOKENS of them are
+ * only noted. */
+void isotok__line_put(const struct isotok__cache_query *query, uint16_t tag, const uint32_t *tokens,
                       uint32_t count);
 
 #endif

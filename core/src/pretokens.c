@@ -38,12 +38,13 @@ static ISOTOK_NOINLINE ISOTOK_SMALL void segment_part(struct isotok_session *s, 
 static ISOTOK_COLD void remember(const struct isotok__tokens *tokens, uint32_t first,
                                  const struct isotok__cache_query *query)
 {
-    if (!tokens->failed) isotok__line_put(query, tokens->slots + first, tokens->count - first);
+    if (!tokens->failed) isotok__line_put(query, isotok__cache_tag(&query->key), tokens->slots + first,
+                         tokens->count - first);
 }
 
 ISOTOK_INLINE struct isotok__cache_slot *line_of(const struct isotok__cache_query *query)
 {
-    return (struct isotok__cache_slot *)(void *)query->place.set;
+    return (struct isotok__cache_slot *)(void *)query->set;
 }
 
 static uint32_t answer(struct isotok_session *s, const uint8_t *text,
@@ -109,16 +110,15 @@ static uint32_t answer(struct isotok_session *s, const uint8_t *text,
     /* who asks where tokens are, or may spell one in bytes, needs the dropped text between them */
     const bool keeps = (s->options.flags & (ISOTOK_OFFSETS | ISOTOK_NORM_SPANS)) != 0 ||
                        s->model->blob.byte_ids != NULL;
-    uint32_t p = 0, hits = 0, i;
+    uint32_t p = 0, misses = 0, i;
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
         const struct isotok__cache_slot *slot =
             isotok__line_find(line_of(&queries[i]), &queries[i].key, size);
-        const bool answers = slot != NULL && slot->count != 0;
-        hits += answers;
-        if (ISOTOK_LIKELY(answers)) {
+        if (ISOTOK_LIKELY(slot != NULL && slot->count != 0)) {
             slots += isotok__line_take(slot, slots); /* there is room, see session.c */
         } else {
+            misses++;
             tokens->count = (uint32_t)(slots - tokens->slots);
             miss(s, text + p, &queries[i], parts, slot != NULL);
             slots = tokens->slots + tokens->count;
@@ -130,7 +130,7 @@ static uint32_t answer(struct isotok_session *s, const uint8_t *text,
         }
     }
     tokens->count = (uint32_t)(slots - tokens->slots);
-    *out_hits = hits;
+    *out_hits = count - misses;
     return p;
 }
 
@@ -165,12 +165,14 @@ ISOTOK_SMALL void isotok__bpe_cached(struct isotok_session *s, uint32_t size)
 
 /* ---- Pre-tokens -------------------------------------------------------------------- */
 
-/* Pre-tokens from the first of `ends` on that are short enough for the cache, with what is dropped
- * behind them; *out_used: how many ends that takes. */
-static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_t *text,
+/* Pre-tokens from the first of `ends` on, at most ISOTOK__CACHE_BATCH, that are short enough for the cache,
+ * with what is dropped behind them; *out_used: how many ends that takes. */
+static uint32_t pretoken_queries(const struct isotok__cache *in, const uint8_t *text,
                                  uint32_t begin, const uint32_t *ends, uint32_t count,
                                  struct isotok__cache_query *out, uint32_t *out_used)
 {
+    /* what the compiler may keep out of memory; the kind of sets here is lines */
+    const struct isotok__cache cache = {.entries = in->entries, .shift = in->shift, .lines = 1};
     uint32_t i, n = 0;
     for (i = 0; i < count; i++) {
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
@@ -181,8 +183,7 @@ static uint32_t pretoken_queries(const struct isotok__cache *cache, const uint8_
             begin += skip;
             continue;
         }
-        if (n == ISOTOK__CACHE_BATCH) break;
-        isotok__cache_ask(cache, text + begin, size, &out[n]);
+        isotok__cache_ask(&cache, text + begin, size, &out[n]);
         begin = ends[i];
         n++;
     }
@@ -210,11 +211,12 @@ static ISOTOK_SMALL uint32_t segment(struct isotok_session *s, uint32_t begin, c
     uint32_t i = 0, used;
     while (i < count) {
         if (ISOTOK_LIKELY(cached && s->cache.bypass == 0)) {
+            const uint32_t most = (uint32_t)isotok__min(count - i, ISOTOK__CACHE_BATCH);
             const uint32_t n =
-                pretoken_queries(&s->cache, text, begin, ends + i, count - i, queries, &used);
+                pretoken_queries(&s->cache, text, begin, ends + i, most, queries, &used);
             begin += look_up(s, text + begin, queries, n);
             i += used;
-            if (n == ISOTOK__CACHE_BATCH) continue;
+            if (used == most) continue;
         }
         if (i < count) {
             const uint32_t end = ends[i] & ~ISOTOK__DROPPED;

@@ -56,8 +56,8 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
         segment_plain(s, text, query->size);
         return;
     }
-    if (!isotok__cache_missed_before(&query->place.set[0].missed, &query->place.set[1].missed,
-                                     query->place.tag)) {
+    if (!isotok__cache_missed_before(&query->set[0].missed, &query->set[1].missed,
+                                     isotok__cache_tag(&query->key))) {
         segment_plain(s, text, query->size);
         return;
     }
@@ -65,7 +65,7 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
     isotok__certify(s->model, text, query->size, &entry);
     entry.key = query->key;
     entry.size = (uint8_t)query->size;
-    isotok__cache_put(query->place.set, &entry);
+    isotok__cache_put(query->set, &entry);
     s->cache->period_made++;
     if (is_certified(&entry, s->carried)) {
         s->carried = take(s->model, &entry, s->carried, s->tokens->slots + s->tokens->count);
@@ -87,7 +87,7 @@ static uint32_t look_up(struct state *s, const uint8_t *text,
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
         const struct isotok__cache_entry *entry =
-            isotok__cache_find(queries[i].place.set, &queries[i].key, size);
+            isotok__cache_find(queries[i].set, &queries[i].key, size);
         const bool answers = entry != NULL && is_certified(entry, carried);
         hits += answers;
         if (ISOTOK_LIKELY(answers)) {

@@ -167,11 +167,11 @@ static size_t find_words(char words[][WORD + 1], size_t count, bool lines, bool 
             text[i] = (uint8_t)('A' + (number >> 3 * i & 7));
         }
         const struct isotok__cache_key key = isotok__cache_key(text, WORD);
-        const struct isotok__cache_place place = isotok__cache_place(&cache, &key);
-        if (place.set != entries || (same_tag && found > 0 && place.tag != tag)) {
+        if (isotok__cache_set(&cache, &key) != entries ||
+            (same_tag && found > 0 && isotok__cache_tag(&key) != tag)) {
             continue;
         }
-        tag = place.tag;
+        tag = isotok__cache_tag(&key);
         memcpy(words[found], text, WORD);
         words[found++][WORD] = 0;
     }

@@ -34,13 +34,12 @@ static chunk make_chunk(const char *text, uint32_t size, uint32_t count, uint32_
     return c;
 }
 
-static struct isotok__cache_query query_of(cache_line *line, const chunk *c, uint16_t tag)
+static struct isotok__cache_query query_of(cache_line *line, const chunk *c)
 {
     struct isotok__cache_query query;
     memset(&query, 0, sizeof query);
     query.key = isotok__cache_key(c->text, c->size);
-    query.place.set = &line->whole;
-    query.place.tag = tag;
+    query.set = &line->whole;
     query.size = c->size;
     return query;
 }
@@ -68,8 +67,8 @@ static bool is_there(cache_line *line, const chunk *c)
 
 static void put_once(cache_line *line, const chunk *c, uint16_t tag)
 {
-    const struct isotok__cache_query query = query_of(line, c, tag);
-    isotok__line_put(&query, c->tokens, c->count);
+    const struct isotok__cache_query query = query_of(line, c);
+    isotok__line_put(&query, tag, c->tokens, c->count);
 }
 
 /* Missed for the second time: kept. */
@@ -253,9 +252,9 @@ static void test_random(void)
     for (uint32_t i = 0; i < 300000; i++) {
         const chunk c = random_chunk();
         const struct isotok__cache_key key = isotok__cache_key(c.text, c.size);
-        struct isotok__cache_query query = {key, isotok__cache_place(&cache, &key), c.size, 0};
-        cache_line *line = (cache_line *)(void *)query.place.set;
-        bad += line < lines || line >= lines + LINES || query.place.tag == 0;
+        struct isotok__cache_query query = {key, isotok__cache_set(&cache, &key), c.size, 0};
+        cache_line *line = (cache_line *)(void *)query.set;
+        bad += line < lines || line >= lines + LINES || isotok__cache_tag(&key) == 0;
         if (bad != 0) {
             break;
         }
@@ -263,7 +262,7 @@ static void test_random(void)
             hits++;
             wide += (line->slots->size & ISOTOK__SLOT_WIDE) != 0;
         } else {
-            isotok__line_put(&query, c.tokens, c.count);
+            isotok__line_put(&query, isotok__cache_tag(&key), c.tokens, c.count);
         }
     }
     CHECK(bad == 0 && hits > 50000 && wide > 5000);
