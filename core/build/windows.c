@@ -330,12 +330,61 @@ static void answer_all(windows *w)
     }
 }
 
-/* ---- Tables for vectors -------------------------------------------------------------------- */
-
 static uint32_t answer_at(const windows *w, uint32_t index)
 {
     return w->groups[ISOTOK__WINDOW_ANSWERS + (index >> 2)] >> (index & 3) * 2 & 3u;
 }
+
+/* Whether the block has one class only. */
+static bool is_solid(const uint8_t *block)
+{
+    for (uint32_t i = 1; i < 64; i++) {
+        if (block[i] != block[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether no pre-token ends between two characters of the group. */
+static bool goes_on(const windows *w, uint32_t group)
+{
+    for (uint32_t first = 1; first < GROUPS; first++) {
+        for (uint32_t last = 1; last < GROUPS; last++) {
+            bool asked = w->counts[first] != 0 && w->counts[last] != 0;
+            if (asked && answer_at(w, first | group * 0x110 | last << 12) != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Most of Chinese and Korean is characters of one group, thousands in a row in the same block. */
+static void find_solid(const windows *w, const struct isotok__pretok_arrays *arrays)
+{
+    uint8_t *low = w->groups + ISOTOK__WINDOW_SOLID;
+    uint16_t counts[GROUPS] = {0};
+    for (uint32_t page = 0x800 >> 6; page < 1024; page++) {
+        const uint32_t block = arrays->tables[page];
+        uint32_t group = w->groups[256 + arrays->classes[block << 6]];
+        uint16_t count = 0;
+        if (group == OTHER || !is_solid(arrays->classes + (block << 6)) ||
+            !goes_on(w, group)) {
+            continue;
+        }
+        for (uint32_t other = page; other < 1024; other++) {
+            count = (uint16_t)(count + (arrays->tables[other] == block));
+        }
+        if (count > counts[group]) {
+            counts[group] = count;
+            low[group] = (uint8_t)block;
+            low[16 + group] = (uint8_t)(block >> 8);
+        }
+    }
+}
+
+/* ---- Tables for vectors -------------------------------------------------------------------- */
 
 /* The answers for the second and third groups, a bit for each that occurs, with a fourth one in
  * ASCII; `fourth` 0: any. */
@@ -454,6 +503,7 @@ isotok_status isotok__plan_windows(isotok__work *work, const isotok__spec *spec,
             find_groups(&w, arrays.classes);
             find_wide_groups(&w, &arrays);
             answer_all(&w);
+            find_solid(&w, &arrays);
             fill_vectors(&w);
             plan->windows = w.groups;
         }

@@ -83,11 +83,14 @@ enum {
 /* Windows: what is known of a position from the groups of two characters in front of it and
  * two behind. Those of ASCII are below 8; group 0 tells nothing. core/build/windows.c
  * groups of bytes [256], 0 from 0x80 on; groups of classes [256]; tables for vectors, see
- * ISOTOK__VECTOR_…; answers for the third of four groups, four bits each, the first one lowest: two bits each,
+ * ISOTOK__VECTOR_…; by group, the most frequent one of
+ * `pages` of which all characters are in the group, low bytes [16], high bytes [16], or 0: no pre-token ends between two of
+ * them; answers for the third of four groups, four bits each, the first one lowest: two bits each,
  * the first one lowest. */
 #define ISOTOK__WINDOW_MOST_GROUPS 16u
 #define ISOTOK__WINDOW_VECTORS 512u
-#define ISOTOK__WINDOW_ANSWERS (ISOTOK__WINDOW_VECTORS + 8u * 16u)
+#define ISOTOK__WINDOW_SOLID (ISOTOK__WINDOW_VECTORS + 8u * 16u)
+#define ISOTOK__WINDOW_ANSWERS (ISOTOK__WINDOW_SOLID + 32u)
 #define ISOTOK__WINDOWS_SIZE (ISOTOK__WINDOW_ANSWERS + 16384u)
 enum {
     ISOTOK__WINDOW_NO_END,

@@ -194,15 +194,16 @@ ISOTOK_INLINE uint32_t put_ends(const struct block *b, uint32_t p, uint32_t *end
     return (uint32_t)(to - ends);
 }
 
-/* Adds the ends in ASCII from the character at `p` on, of which the groups are `*window`; there may
- * be one at `p` if not `first`. *out_known: characters that were told. Returns how many ends. */
-ISOTOK_INLINE uint32_t scan_block(const struct scan *s, uint32_t p, bool first, uint32_t vectors,
-                                  uint32_t *window, uint32_t *ends, uint32_t *out_known)
+/* Adds the ends in ASCII from the character at `p` on, of which the groups are `window`; there may
+ * be one at `p` if not `first`. Returns how many ends, << 8 how many characters were told, << 16
+ * the groups behind them. */
+static ISOTOK_NOINLINE uint32_t scan_block(const struct scan *s, uint32_t p, bool first,
+                                           uint32_t vectors, uint32_t window, uint32_t *ends)
 {
     const uint8_t *windows = s->pretokenizer->windows;
     struct block b;
     b.text = s->text + p;
-    b.window = *window;
+    b.window = window;
     mark_pairs(&b, windows, vectors, s->drops);
     if (first) {
         b.ends &= ~(uint64_t)1;
@@ -212,12 +213,24 @@ ISOTOK_INLINE uint32_t scan_block(const struct scan *s, uint32_t p, bool first, 
         mark_triples(&b, windows);
         ask(&b, windows);
     }
-    *out_known = b.known;
-    *window = window_at(&b, windows, b.known);
     if (b.known < BLOCK) b.ends &= ((uint64_t)1 << b.known) - 1;
-    return put_ends(&b, p, ends);
+    return put_ends(&b, p, ends) | b.known << 8 | window_at(&b, windows, b.known) << 16;
 }
 #endif
+
+/* Bytes from `at` on of characters of three bytes in the block of which all are in the group; no
+ * pre-token ends between two of these. */
+ISOTOK_INLINE uint32_t solid_run(const struct scan *s, uint32_t at, uint32_t group)
+{
+    const uint8_t *solid = s->pretokenizer->windows + ISOTOK__WINDOW_SOLID, *text = s->text;
+    const uint16_t *pages = s->pretokenizer->pages;
+    const uint32_t block = solid[group] | (uint32_t)solid[16 + group] << 8;
+    uint32_t p = at;
+    while (block != 0 && s->size - p >= 3 && text[p] >> 4 == 14 &&
+           pages[(text[p] & 15u) << 6 | (text[p + 1] & 63u)] == block)
+        p += 3;
+    return p - at;
+}
 
 /* Ends behind `begin`, which is one, as far as windows tell; *out_stop: the first position of which
  * they do not. `window`: the group of the character in front of it. */
@@ -225,33 +238,39 @@ static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begi
                                              uint32_t *ends, uint32_t capacity, uint32_t *out_stop)
 {
     const uint8_t *windows = s->pretokenizer->windows;
-    const uint32_t room = capacity > 2 * ROOM ? ROOM : ISOTOK__PRETOK_ROOM;
-    uint32_t found = group_of(s, begin), length = found >> 8, count = 0;
-    uint32_t p = begin, q = begin + length; /* q: of the character behind that at p */
+    const uint32_t room = capacity > 2 * ROOM ? ROOM : ISOTOK__PRETOK_ROOM, size = s->size;
+    uint32_t found = group_of(s, begin), count = 0;
+    uint32_t p = begin, q = begin + (found >> 8); /* q: of the character behind that at p */
     window = window << 4 | (found & 0xFFu) << 8;
-    while (length != 0 && q < s->size && capacity - count >= room) {
-        uint32_t group, answer;
+    while (q != p && q < size && capacity - count >= room) {
+        uint32_t group, answer, run;
 #if ISOTOK_VECTORS
-        const uint32_t most = (uint32_t)isotok__min(s->size - q, capacity - count - 1) / 16;
+        const uint32_t most = (uint32_t)isotok__min(size - q, capacity - count - 1) / 16;
         if (q == p + 1 && s->text[p] < 0x80 && most != 0) {
             const uint32_t vectors = (uint32_t)isotok__min(most, BLOCK / 16);
-            uint32_t known;
-            count += scan_block(s, p, p == begin, vectors, &window, ends + count, &known);
-            p += known;
+            found = scan_block(s, p, p == begin, vectors, window, ends + count);
+            count += found & 0xFFu;
+            p += found >> 8 & 0xFFu;
+            window = found >> 16;
             q = p + 1;
-            if (known == 16 * vectors) continue;
+            if ((found >> 8 & 0xFFu) == 16 * vectors) continue;
         }
 #endif
         found = group_at(s, q);
         group = found & 0xFFu;
-        length = found >> 8;
         answer = p == begin ? 0 : answer_at(windows, window | group << 12);
-        if (answer == ISOTOK__WINDOW_UNKNOWN || length == 0) break;
-        window = window >> 4 | group << 8;
+        if (answer == ISOTOK__WINDOW_UNKNOWN || found < 1u << 8) break;
         ends[count] = p | answer >> 1 << 31;
         count += answer != 0;
         p = q;
-        q += length;
+        q += found >> 8;
+        run = window >> 8 == group ? solid_run(s, q, group) : 0;
+        window = window >> 4 | group << 8;
+        if (run != 0) {
+            q += run;
+            p = q - 3;
+            window = group * 0x111u;
+        }
     }
     *out_stop = p;
     return count;

@@ -26,7 +26,7 @@ WITHOUT = {
 }  # fmt: skip
 ROOMS = (4, 5, 6, 7, 8, 16, 20, 33, 34, 35, 40, 64, 81, 129, 192)
 PARTS = (0, 1, 1, 2, 3, 7, 17, 40)
-GROUPS, VECTORS, UNKNOWN = 512, 640, 3
+GROUPS, ANSWERS, UNKNOWN = 512, 672, 3
 
 
 def driver_of(value: Any) -> pretok.Driver:
@@ -36,7 +36,7 @@ def driver_of(value: Any) -> pretok.Driver:
 def with_windows(plain: pretok.Driver) -> pretok.Driver | None:
     """Return the same with windows, if it has some that tell anything."""
     table = pretok.windows_of(plain.arrays)
-    if all(answers == 0xFF for answers in table[VECTORS:]):
+    if all(answers == 0xFF for answers in table[ANSWERS:]):
         return None
     return pretok.Driver.of_arrays(plain.arrays, table)
 
@@ -108,7 +108,7 @@ def test_random_patterns() -> None:
 def set_answer(table: bytearray, window: int, answer: int) -> None:
     """Change the answer for four groups, and let vectors ask for it."""
     shift = window % 4 * 2
-    at = VECTORS + window // 4
+    at = ANSWERS + window // 4
     table[at] = table[at] & ~(3 << shift) | answer << shift
     second, third = window >> 4 & 15, window >> 8 & 15
     row = 7 - second if second < 8 else second
@@ -120,7 +120,7 @@ def set_answer(table: bytearray, window: int, answer: int) -> None:
 
 
 def answer_of(table: bytes, window: int) -> int:
-    return table[VECTORS + window // 4] >> window % 4 * 2 & 3
+    return table[ANSWERS + window // 4] >> window % 4 * 2 & 3
 
 
 def set_pair(table: bytearray, first: int, row: int, bit: int) -> None:
@@ -186,7 +186,7 @@ def test_any_answers(name: str) -> None:
     plain, rng = driver_of(KNOWN[name]), random.Random(f"any {name}")
     for _ in range(25):
         groups = bytes(rng.randrange(16) for _ in range(GROUPS))
-        rest = rng.randbytes(VECTORS - GROUPS + 16**4 // 4)
+        rest = rng.randbytes(ANSWERS - GROUPS + 16**4 // 4)
         driver = pretok.Driver.of_arrays(plain.arrays, groups + rest)
         for raw in texts(rng, 10):
             parts = rng.choices(PARTS, k=len(raw))
