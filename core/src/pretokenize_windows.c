@@ -63,88 +63,79 @@ ISOTOK_INLINE uint32_t answer_at(const uint8_t *windows, uint32_t window)
 #if ISOTOK_VECTORS
 /* What is known of up to BLOCK characters of ASCII from the one at `p` on, a bit for each. */
 struct block {
-    const uint8_t *text;                 /* at `p` */
-    isotok__vector indices[BLOCK / 16 + 1]; /* ISOTOK__VECTOR_INDEX; the first ones are those before */
-    uint64_t ends;                       /* a pre-token ends in front of it … */
-    uint64_t drops;                      /* … and is dropped */
-    uint64_t asks;                       /* its pair does not tell */
-    uint32_t window;                     /* groups at `p`, the fourth is missing */
-    uint32_t known;                      /* characters */
+    const uint8_t *text;                               /* at `p` */
+    isotok__vector seconds[BLOCK / 16], thirds[BLOCK / 16]; /* of pairs: ISOTOK__VECTOR_INDEX, …_BIT */
+    uint64_t ends;                                     /* a pre-token ends in front of it … */
+    uint64_t drops;                                    /* … and is dropped */
+    uint64_t asks;                                     /* its pair does not tell */
+    uint32_t window;                                   /* groups at `p`, the fourth is missing */
+    uint32_t known;                                    /* characters */
 };
 
-ISOTOK_INLINE uint64_t bits_of(isotok__vector table, isotok__vector index, isotok__vector bit)
-{
-    return isotok__vector_high((isotok__vector)((isotok__vector_look_up(table, index) & bit) != 0));
-}
-
-ISOTOK_INLINE isotok__vector bit_of_index(isotok__vector index)
+ISOTOK_INLINE isotok__vector bit_of(isotok__vector index)
 {
     static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128};
     return isotok__vector_look_up(isotok__vector_load(bits), index);
 }
 
-/* ISOTOK__VECTOR_INDEX of the groups of 16 bytes; those from 0x80 on are in none. */
-ISOTOK_INLINE isotok__vector indices_of(const uint8_t *tables, isotok__vector bytes)
+/* That bit of the index, 7 - group, of 16 bytes; those from 0x80 on are in group 0. */
+ISOTOK_SHARED isotok__vector index_bit(const uint8_t *table, isotok__vector low,
+                                       isotok__vector high, uint8_t bit)
 {
-    const isotok__vector low = bytes & 15, high = bit_of_index(bytes >> 4);
-    const isotok__vector t0 = isotok__vector_load(tables), t1 = isotok__vector_load(tables + 16),
-                         t2 = isotok__vector_load(tables + 32);
-    return ((isotok__vector)((isotok__vector_look_up(t0, low) & high) == 0) & 1) |
-           ((isotok__vector)((isotok__vector_look_up(t1, low) & high) == 0) & 2) |
-           ((isotok__vector)((isotok__vector_look_up(t2, low) & high) == 0) & 4);
+    return (isotok__vector)((isotok__vector_look_up(isotok__vector_load(table), low) & high) == 0) &
+           bit;
 }
 
-/* Marks the ends that pairs tell in up to `vectors` times 16 bytes, up to those with a byte that is
- * not ASCII. */
-ISOTOK_INLINE void mark_pairs(struct block *b, const uint8_t *windows, uint32_t vectors, bool drops)
+/* Finds the pairs in up to `vectors` times 16 bytes, up to those with one that is not ASCII, and which
+ * characters that makes known if all pairs told. */
+ISOTOK_INLINE void find_pairs(struct block *b, const uint8_t *windows, uint32_t vectors)
 {
     const uint8_t *tables = windows + ISOTOK__WINDOW_VECTORS;
-    const isotok__vector ends = isotok__vector_load(tables + ISOTOK__VECTOR_ENDS),
-                         asks = isotok__vector_load(tables + ISOTOK__VECTOR_ASKS),
-                         dropped = isotok__vector_load(tables + ISOTOK__VECTOR_DROPS);
     const uint32_t before = b->window >> 4 & 15u;
+    isotok__vector last = isotok__vector_of((uint8_t)ISOTOK__VECTOR_INDEX(before));
     uint32_t i = 0;
     uint64_t wide;
-    b->indices[0] = isotok__vector_of((uint8_t)ISOTOK__VECTOR_INDEX(before));
-    b->ends = b->asks = b->drops = 0;
     do {
         const isotok__vector bytes = isotok__vector_load(b->text + 16 * i);
-        const isotok__vector index = indices_of(tables, bytes), bit = bit_of_index(index);
-        const isotok__vector second = isotok__vector_behind(b->indices[i], index);
-        b->indices[i + 1] = index;
-        b->ends |= bits_of(ends, second, bit) << 16 * i;
-        b->asks |= bits_of(asks, second, bit) << 16 * i;
-        if (drops) b->drops |= bits_of(dropped, second, bit) << 16 * i;
+        const isotok__vector low = bytes & 15, high = bit_of(bytes >> 4);
+        const isotok__vector index = index_bit(tables, low, high, 1) |
+                                     index_bit(tables + 16, low, high, 2) |
+                                     index_bit(tables + 32, low, high, 4);
+        b->seconds[i] = isotok__vector_behind(last, index);
+        b->thirds[i] = bit_of(index);
+        last = index;
         wide = isotok__vector_high(bytes);
         i++;
     } while (ISOTOK_LIKELY(wide == 0) && i < vectors);
     b->known = 16 * i;
-    if (wide != 0) { /* what is in front of it, where the next one is known */
-        b->known += isotok__trailing_zeros(wide) - 17;
-        b->asks &= ((uint64_t)1 << b->known) - 1;
-    } else if (windows[b->text[b->known]] == 0) {
-        b->asks |= (uint64_t)1 << (b->known - 1);
-    }
+    if (wide != 0) b->known += isotok__trailing_zeros(wide) - 17; /* the next one is unknown */
 }
 
-/* The same for the pairs that tell it with the next character. */
+/* Pairs with the bit of the third in the table, at the second. */
+ISOTOK_SHARED uint64_t marks(const struct block *b, const uint8_t *windows, uint32_t table)
+{
+    const isotok__vector bits = isotok__vector_load(windows + ISOTOK__WINDOW_VECTORS + table);
+    uint64_t found = 0;
+    uint32_t i = 0;
+    do {
+        const isotok__vector both = isotok__vector_look_up(bits, b->seconds[i]) & b->thirds[i];
+        found |= isotok__vector_high((isotok__vector)(both != 0)) << 16 * i;
+    } while (16 * ++i < b->known);
+    return found;
+}
+
+/* The first n <= BLOCK bits. */
+ISOTOK_INLINE uint64_t below(uint32_t n)
+{
+    return n < BLOCK ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+}
+
+/* Ends that the next character tells, too; it is known where all of the pair is. */
 ISOTOK_INLINE void mark_triples(struct block *b, const uint8_t *windows)
 {
-    const uint8_t *tables = windows + ISOTOK__WINDOW_VECTORS;
-    const isotok__vector by_next = isotok__vector_load(tables + ISOTOK__VECTOR_BY_NEXT),
-                         follow = isotok__vector_load(tables + ISOTOK__VECTOR_FOLLOW);
-    uint64_t told = 0, follows = 0, none = 0;
-    uint32_t i;
-    for (i = 0; i * 16 < b->known; i++) {
-        const isotok__vector index = b->indices[i + 1], bit = bit_of_index(index);
-        const isotok__vector second = isotok__vector_behind(b->indices[i], index);
-        told |= bits_of(by_next, second, bit) << 16 * i;
-        follows |= isotok__vector_high((isotok__vector)((follow & bit) != 0)) << 16 * i;
-        none |= isotok__vector_high((isotok__vector)(index == 7)) << 16 * i;
-    }
-    /* asked for, and the next one is known */
-    told &= b->asks & ~(none >> 1) & (((uint64_t)1 << (b->known - 1)) - 1);
-    b->ends |= told & follows >> 1;
+    uint64_t told = b->asks & marks(b, windows, ISOTOK__VECTOR_BY_NEXT);
+    told &= ~((b->asks & ~told) >> 1) & below(b->known - 1);
+    b->ends |= told & marks(b, windows, ISOTOK__VECTOR_FOLLOW) >> 1;
     b->asks &= ~told;
 }
 
@@ -202,18 +193,20 @@ static ISOTOK_NOINLINE uint32_t scan_block(const struct scan *s, uint32_t p, boo
 {
     const uint8_t *windows = s->pretokenizer->windows;
     struct block b;
+    uint64_t asked;
     b.text = s->text + p;
     b.window = window;
-    mark_pairs(&b, windows, vectors, s->drops);
-    if (first) {
-        b.ends &= ~(uint64_t)1;
-        b.asks &= ~(uint64_t)1;
-    }
+    find_pairs(&b, windows, vectors);
+    asked = below(b.known) & ~(uint64_t)first;
+    b.ends = marks(&b, windows, ISOTOK__VECTOR_ENDS);
+    b.asks = marks(&b, windows, ISOTOK__VECTOR_ASKS) & asked;
+    b.drops = s->drops ? marks(&b, windows, ISOTOK__VECTOR_DROPS) : 0;
+    if (windows[b.text[b.known]] == 0) b.asks |= asked & ~(asked >> 1); /* the last one */
     if (b.asks != 0) {
         mark_triples(&b, windows);
         ask(&b, windows);
     }
-    if (b.known < BLOCK) b.ends &= ((uint64_t)1 << b.known) - 1;
+    b.ends &= below(b.known) & asked;
     return put_ends(&b, p, ends) | b.known << 8 | window_at(&b, windows, b.known) << 16;
 }
 #endif
