@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -60,6 +60,8 @@ class Document:
     normalizer, pre_tokenizer, post_processor, decoder : mapping or None
         As JSON; steps have a `type`.
     truncation, padding : mapping or None
+    scores : sequence of float, or None
+        Of a Unigram, in place of those of the file.
     """
 
     data: Buffer
@@ -72,6 +74,7 @@ class Document:
     decoder: Json | None = None
     truncation: Json | None = field(default=None, repr=False)
     padding: Json | None = field(default=None, repr=False)
+    scores: Sequence[float] | None = field(default=None, repr=False)
 
 
 _LISTS = {
@@ -105,7 +108,7 @@ def make_document(data: Buffer, document: Mapping[str, Any], large: Mapping[str,
         cast("Json", member(document, "model", dict, "")),
         large,
         _added_tokens(document),
-        **{name: cast("Json | None", maybe(document, name, dict, "")) for name in _LISTS},
+        *(cast("Json | None", maybe(document, name, dict, "")) for name in _LISTS),
         truncation=cast("Json | None", maybe(document, "truncation", dict, "")),
         padding=cast("Json | None", maybe(document, "padding", dict, "")),
     )

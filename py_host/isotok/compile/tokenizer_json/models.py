@@ -23,14 +23,14 @@ READERS: Final[Mapping[str, Callable[[Document], bytes]]] = {
 
 def model_fields(document: Document) -> bytes:
     """Return a source for `compile_model`; refuse types that there is no reader for."""
-    kind = _type_of(document)
+    kind = type_of_model(document)
     if kind not in READERS:
         raise broken("model.type", f"{kind!r} is none of {', '.join(READERS)}")
     return READERS[kind](document)
 
 
-def _type_of(document: Document) -> str:
-    """The type, which older files do not name: the first that has these members."""
+def type_of_model(document: Document) -> str:
+    """Return the type, which older files do not name: the first that has these members."""
     found = maybe(document.model, "type", str, "model")
     if found is not None:
         return found

@@ -32,6 +32,8 @@ def read_unigram(document: Document) -> bytes:
         raise unsupported("pre_tokenizer", "ByteLevel in front of Unigram")
     wanted = {token.content for token in document.added_tokens}
     words, scores = _read_scores(document, wanted)
+    if document.scores is not None:
+        scores = array("d", document.scores)
     unk_id = maybe(document.model, "unk_id", int, "model")
     if unk_id is not None and not 0 <= unk_id < len(scores):
         raise broken("model.unk_id", f"{unk_id} is not the place of an entry of the vocabulary")
