@@ -253,3 +253,13 @@ def _is_left(direction: object) -> bool:
     if need_str(direction, "direction") not in ("left", "right"):
         raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`")
     return direction == "left"
+
+
+def content_of(argument: object, name: str) -> Content | None:
+    """Return what an encoding holds; None for None, else TypeError."""
+    if argument is None:
+        return None
+    if not isinstance(argument, Encoding):
+        kind = type(argument).__name__
+        raise TypeError(f"argument '{name}': '{kind}' object is not an 'Encoding'")
+    return argument._content  # pyright: ignore[reportPrivateUsage]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, cast
 
 from isotok.compat.tokenizers._added import AddedToken
+from isotok.compat.tokenizers._json import dump
 from isotok.compat.tokenizers._limits import Padding, Truncation
+from isotok.compat.tokenizers._run import normalized
 from isotok.compile.tokenizer_json import Document, read_document
 from isotok.compile.tokenizer_json.added import spelled_by
-from isotok.compile.tokenizer_json.around import read_template
+from isotok.compile.tokenizer_json.checked import Json, flat
 from isotok.compile.tokenizer_json.document import AddedToken as FileToken
 from isotok.compile.tokenizer_json.document import resolve_added
-from isotok.compile.tokenizer_json.models import model_fields
+from isotok.compile.tokenizer_json.floats import read_float
+from isotok.compile.tokenizer_json.models import model_fields, type_of_model
 from isotok.compile.tokenizer_json.parts import entries
 from isotok.compile.tokenizer_json.spellings import Images
 
@@ -38,15 +41,50 @@ class File:
     Parameters
     ----------
     data : bytes
+    scores : sequence of float, optional
+        Of a Unigram that was not read from a file: most numbers of JSON, but not all, are read
+        by tokenizers as what they were when they were written.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, scores: Sequence[float] | None = None) -> None:
         self.data: Final = data
-        self.document: Final[Document] = read_document(data)
+        self.document: Final[Document] = replace(read_document(data), scores=scores)
+
+    @property
+    def kind(self) -> str:
+        """The type of its model."""
+        return type_of_model(self.document)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether the model has no entries."""
+        span = self.document.large.get("model.vocab")
+        return span is not None and not self.data[span.begin + 1 : span.end - 1].strip()
+
+    def changed(self, **members: Any) -> File:
+        """Return a file with other members."""
+        whole: dict[str, Any] = json.loads(self.data, parse_float=read_float) | members
+        scores = self.document.scores
+        if "model" in members:
+            model = members["model"]
+            is_unigram = model["type"] == "Unigram"
+            scores = [score for _, score in model["vocab"]] if is_unigram else None
+        return File(dump(whole).encode(), scores)
+
+    def changed_parts(self, members: Mapping[str, Any]) -> File:
+        """Return a file with other components, in which added tokens have the ids that they have.
+
+        Raises
+        ------
+        NotImplementedError
+            With another model they would have others.
+        """
+        added = [_to_json(token) for token in self.added_by_id.values()]
+        made = self.changed(**members, added_tokens=added)
+        return _with_ids(made, self.added_by_id)
 
     def fields(self) -> bytes:
         """Return the source of a model without the post_processor: that is applied to encodings."""
-        read_template(self.document.post_processor)  # refused here, if it is
         return model_fields(replace(self.document, post_processor=None))
 
     @cached_property
@@ -92,7 +130,12 @@ class File:
 
     def decoded(self, token: FileToken) -> str:
         """Text that an added token decodes to."""
-        images = self.images if token.normalized else None
+        if not token.normalized:
+            return token.content
+        normalizer = self.document.normalizer
+        if without_last_bytes(normalizer)[1]:
+            return normalized(cast("Json", normalizer), token.content)
+        images = self.images
         return token.content if images is None else images.of(token.content)
 
     def token(self, number: int) -> str | None:
@@ -110,17 +153,14 @@ class File:
         """Texts by id, added tokens' included."""
         return self.texts | {k: self.decoded(token) for k, token in self.added_by_id.items()}
 
-    def write(self, truncation: Truncation | None, padding: Padding | None, *, pretty: bool) -> str:
-        """Return the file with other settings."""
-        whole: dict[str, Any] = json.loads(self.data)
+    def whole(self, truncation: Truncation | None, padding: Padding | None) -> dict[str, Any]:
+        """Return the file's members with other settings."""
+        whole: dict[str, Any] = json.loads(self.data, parse_float=read_float)
         whole["version"] = "1.0"
         whole["truncation"] = None if truncation is None else truncation.to_json()
         whole["padding"] = None if padding is None else padding.to_json()
         whole["added_tokens"] = [_to_json(token) for token in self.added_by_id.values()]
-        ordered = {name: whole.get(name) for name in _ORDER}
-        if pretty:
-            return json.dumps(ordered, ensure_ascii=False, indent=2)
-        return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+        return {name: whole.get(name) for name in _ORDER}
 
     def with_tokens(self, tokens: Iterable[AddedToken]) -> tuple[File, int]:
         """Return a file with more added tokens, and how many are new or changed."""
@@ -137,15 +177,26 @@ class File:
                 number, next_id = next_id, next_id + 1
             by_id[number] = by_text[token.content] = _file_token(members, number)
             changed += 1
-        whole: dict[str, Any] = json.loads(self.data)
-        whole["added_tokens"] = [_to_json(by_id[number]) for number in sorted(by_id)]
-        made = File(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode())
-        if made.added_by_id != dict(sorted(by_id.items())):
-            raise NotImplementedError(
-                "these tokens would get other ids in a file: the vocabulary has holes behind which "
-                "tokens were added"
-            )
-        return made, changed
+        made = self.changed(added_tokens=[_to_json(by_id[number]) for number in sorted(by_id)])
+        return _with_ids(made, dict(sorted(by_id.items()))), changed
+
+
+def _with_ids(made: File, tokens: Mapping[int, FileToken]) -> File:
+    """Refuse a file in which added tokens would get other ids; NotImplementedError."""
+    if made.added_by_id != tokens:
+        raise NotImplementedError(
+            "these tokens would get other ids in a file: the vocabulary has holes behind which "
+            "tokens were added, or the model was changed after they were added"
+        )
+    return made
+
+
+def without_last_bytes(normalizer: Json | None) -> tuple[Json | None, bool]:
+    """Return a normalizer without the ByteLevel that it ends with, and whether it does."""
+    steps = [step for _, step in flat(normalizer, "normalizer", "normalizers")]
+    if not steps or steps[-1]["type"] != "ByteLevel":
+        return normalizer, False
+    return {"type": "Sequence", "normalizers": steps[:-1]}, True
 
 
 def _file_token(members: Mapping[str, Any], number: int) -> FileToken:

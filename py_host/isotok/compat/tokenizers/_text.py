@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PRETOKENIZER: Final = 1 << 14
 """The feature of a model that cuts text into pre-tokens."""
-_WHITE_SPACE: Final = (
+WHITE_SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
@@ -146,7 +146,7 @@ class Source:
                 images = self.engine.file.images if token.normalized else None
                 written = written if images is None else images.of(written)
                 content = self.engine.file.decoded(token)
-                if written.strip(_WHITE_SPACE) == content.strip(_WHITE_SPACE):
+                if written.strip(WHITE_SPACE) == content.strip(WHITE_SPACE):
                     found[i] = written
 
     def _as_written(self, found: list[str]) -> None:

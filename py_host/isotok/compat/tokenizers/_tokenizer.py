@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from isotok import _layout_gen as abi
-from isotok._load import load
-from isotok._tokenizer import Tokenizer as Opened
 from isotok.compat.tokenizers import _content, _limits
 from isotok.compat.tokenizers._added import AddedToken, make
 from isotok.compat.tokenizers._arguments import (
@@ -23,43 +21,47 @@ from isotok.compat.tokenizers._arguments import (
     u32,
     u32_list,
 )
+from isotok.compat.tokenizers._component import Component, need_component
 from isotok.compat.tokenizers._content import Content
-from isotok.compat.tokenizers._encoding import Encoding
+from isotok.compat.tokenizers._decoders import Decoder
+from isotok.compat.tokenizers._encoding import Encoding, content_of
+from isotok.compat.tokenizers._engine import Compiled, compiled
 from isotok.compat.tokenizers._file import File, added_token
-from isotok.compat.tokenizers._processors import (
-    PostProcessor,
-    read_post_processor,
-    without_processor,
-)
+from isotok.compat.tokenizers._json import dump
+from isotok.compat.tokenizers._parts import EMPTY, Parts
+from isotok.compat.tokenizers._processors import without_processor
+from isotok.compat.tokenizers._shown import shown_tokenizer
 from isotok.compat.tokenizers._text import Engine
+from isotok.compat.tokenizers.models import Model
+from isotok.compat.tokenizers.normalizers import Normalizer
+from isotok.compat.tokenizers.pre_tokenizers import PreTokenizer
+from isotok.compat.tokenizers.processors import PostProcessor
 from isotok.errors import TokenizerError
+
+C = TypeVar("C", bound=Component)
 
 
 class Tokenizer:
     """Text to tokens and back, with the methods, arguments, results and errors of tokenizers.
 
-    Made by `from_file`, `from_str` and `from_buffer`. Which back end runs it is what the
-    environment variable ISOTOK_BACKEND says, as for `isotok.load`.
+    Made by `from_file`, `from_str` and `from_buffer`, or of a model and other components; it is
+    compiled when it is first used, and again when it was changed. Which back end runs it is what
+    the environment variable ISOTOK_BACKEND says, as for `isotok.load`.
+
+    Parameters
+    ----------
+    model : Model
     """
 
-    def __new__(cls, model: object) -> Tokenizer:
-        self = super().__new__(cls)
-        self._encode_special_tokens = False
-        return self
+    _parts: Parts
+    _compiled: tuple[Compiled, Engine, int] | None = None
+    _truncation: _limits.Truncation | None = None
+    _padding: _limits.Padding | None = None
+    _encode_special_tokens: bool = False
 
-    def __init__(self, model: object) -> None:
-        raise NotImplementedError(
-            "isotok makes no tokenizers of models and other components; use Tokenizer.from_file, "
-            "from_str or from_buffer with a tokenizer.json"
-        )
-
-    _file: File
-    _opened: Opened
-    _processor: PostProcessor | None
-    _truncation: _limits.Truncation | None
-    _padding: _limits.Padding | None
-    _encode_special_tokens: bool
-    _engine: Engine
+    def __init__(self, model: Model) -> None:
+        self._parts = Parts(File(EMPTY))
+        self._parts.put("model", need_component(Model, model))
 
     # -- from and to JSON -----------------------------------------------------------
 
@@ -97,16 +99,12 @@ class Tokenizer:
     def to_str(self, pretty: bool = False) -> str:
         """Return the tokenizer as a tokenizer.json."""
         pretty = need_bool(pretty, "pretty")
-        return self._file.write(self._truncation, self._padding, pretty=pretty)
+        return dump(self._document(), pretty=pretty)
 
     def save(self, path: str, pretty: bool = True) -> None:
         """Write the tokenizer to a file, as a tokenizer.json."""
         text = self.to_str(pretty)
         Path(need_str(path, "path")).write_text(text, encoding="utf-8", newline="")
-
-    def __getnewargs__(self) -> tuple[None]:
-        """Return what `__new__` takes."""
-        return (None,)
 
     def __getstate__(self) -> bytes:
         """Return the tokenizer as a tokenizer.json."""
@@ -114,31 +112,91 @@ class Tokenizer:
 
     def __setstate__(self, state: bytes) -> None:
         """Become another tokenizer."""
-        self._open(File(state))
-        self._settings()
-
-    def _open(self, file: File) -> None:
-        self._opened = load(file.fields())
-        self._file = file
-        self._find_specials()
-
-    def _settings(self) -> None:
-        document = self._file.document
-        self._processor = read_post_processor(document.post_processor)
-        self._truncation = _limits.read_truncation(document.truncation)
-        self._padding = _limits.read_padding(document.padding)
-
-    def _find_specials(self) -> None:
-        flags = abi.NO_SPECIAL if self._encode_special_tokens else abi.SPECIAL
-        backend = self._opened._backend  # pyright: ignore[reportPrivateUsage]
-        self._engine = Engine(backend, self._file, flags | abi.NO_TEMPLATE)
+        file = File(state)
+        self._parts = Parts(file)
+        self._compiled = None
+        self._truncation = _limits.read_truncation(file.document.truncation)
+        self._padding = _limits.read_padding(file.document.padding)
 
     def __repr__(self) -> str:
-        """Return the settings, without the vocabulary."""
-        return (
-            f"Tokenizer(truncation={self.truncation}, padding={self.padding}, "
-            f"vocab_size={self.get_vocab_size()})"
-        )
+        """Return the tokenizer with all that it holds."""
+        return shown_tokenizer(self._document(), short=False)
+
+    def __str__(self) -> str:
+        """Return the tokenizer with the beginnings of what it holds."""
+        return shown_tokenizer(self._document(), short=True)
+
+    def _document(self) -> dict[str, Any]:
+        return self._parts.document(self._truncation, self._padding)
+
+    @property
+    def _file(self) -> File:
+        return self._parts.file
+
+    @property
+    def _engine(self) -> Engine:
+        return self._model()[1]
+
+    def _model(self) -> tuple[Compiled, Engine]:
+        """Return the model as it is now, compiled when it is first asked for."""
+        file, made = self._parts.file, self._compiled
+        generation = self._parts.generation
+        if made is None or made[2] != generation:
+            self._parts.check()
+            made = *self._with_engine(compiled(file)), generation
+            self._compiled = made
+        return made[:2]
+
+    def _with_engine(self, model: Compiled) -> tuple[Compiled, Engine]:
+        flags = abi.NO_SPECIAL if self._encode_special_tokens else abi.SPECIAL
+        return model, model.engine(flags | abi.NO_TEMPLATE)
+
+    # -- components -----------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The model; changes of it are noticed."""
+        return cast("Model", self._parts.get("model"))
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        self._parts.put("model", need_component(Model, model))
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """What is done to a text before anything else; changes of it are noticed."""
+        return self._parts.get("normalizer")
+
+    @normalizer.setter
+    def normalizer(self, normalizer: Normalizer | None) -> None:
+        self._parts.put("normalizer", _or_none(Normalizer, normalizer))
+
+    @property
+    def pre_tokenizer(self) -> PreTokenizer | None:
+        """What cuts a text into pieces for the model; changes of it are noticed."""
+        return self._parts.get("pre_tokenizer")
+
+    @pre_tokenizer.setter
+    def pre_tokenizer(self, pretok: PreTokenizer | None) -> None:
+        self._parts.put("pre_tokenizer", _or_none(PreTokenizer, pretok))
+
+    @property
+    def post_processor(self) -> PostProcessor | None:
+        """What is put around a text, or a pair; changes of it are noticed."""
+        return self._parts.get("post_processor")
+
+    @post_processor.setter
+    def post_processor(self, processor: PostProcessor | None) -> None:
+        self._parts.put("post_processor", _or_none(PostProcessor, processor))
+
+    @property
+    def decoder(self) -> Decoder | None:
+        """What makes a text of tokens; changes of it are noticed."""
+        return self._parts.get("decoder")
+
+    @decoder.setter
+    def decoder(self, decoder: Decoder | None) -> None:
+        self._parts.put("decoder", _or_none(Decoder, decoder))
 
     # -- vocabulary -----------------------------------------------------------------
 
@@ -183,9 +241,9 @@ class Tokenizer:
         return self._add([_token(token, special=True) for token in _need_list(tokens)])
 
     def _add(self, tokens: list[AddedToken]) -> int:
-        file, changed = self._file.with_tokens(tokens)
+        file, changed = self._parts.file.with_tokens(tokens)
         if changed:
-            self._open(file)
+            self._parts.take(file)
         return changed
 
     @property
@@ -196,12 +254,14 @@ class Tokenizer:
     @encode_special_tokens.setter
     def encode_special_tokens(self, value: bool) -> None:
         self._encode_special_tokens = need_bool(value, "value")
-        self._find_specials()
+        made = self._compiled
+        if made is not None:
+            self._compiled = *self._with_engine(made[0]), made[2]
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many tokens are put around a text, or around a pair."""
         is_pair = need_bool(is_pair, "is_pair")
-        processor = self._processor
+        processor = self._parts.processor
         return 0 if processor is None else processor.pair if is_pair else processor.single
 
     # -- settings -------------------------------------------------------------------
@@ -354,7 +414,7 @@ class Tokenizer:
         encoding, pair : Encoding
         add_special_tokens : bool
         """
-        both = [_content_of(one, name) for one, name in ((encoding, "encoding"), (pair, "pair"))]
+        both = [content_of(one, name) for one, name in ((encoding, "encoding"), (pair, "pair"))]
         if both[0] is None:
             raise TypeError("argument 'encoding': 'NoneType' object is not an 'Encoding'")
         add = need_bool(add_special_tokens, "add_special_tokens")
@@ -371,7 +431,7 @@ class Tokenizer:
         return _content.flat(words)
 
     def _around(self, one: Content, other: Content | None, add: bool) -> Content:
-        truncation, processor = self._truncation, self._processor
+        truncation, processor = self._truncation, self._parts.processor
         if truncation is not None:
             size = self.num_special_tokens_to_add(other is not None) if add else 0
             one, other = truncation.shorter(size).apply(one, other)
@@ -401,7 +461,7 @@ class Tokenizer:
         return [self._decode(ids, skip) for ids in every]
 
     def _decode(self, ids: list[int], skip: bool) -> str:
-        return self._opened.decode(ids, skip_special_tokens=skip)
+        return self._model()[0].decode(ids, skip=skip)
 
     # -- in other threads ---------------------------------------------------------------
 
@@ -459,9 +519,16 @@ class Tokenizer:
 
 
 def _make(data: bytes) -> Tokenizer:
-    made = Tokenizer.__new__(Tokenizer, None)
+    made = Tokenizer.__new__(Tokenizer)
     made.__setstate__(data)
+    # what is not supported is refused now
+    made._model()  # pyright: ignore[reportPrivateUsage]
+    made.num_special_tokens_to_add(False)
     return made
+
+
+def _or_none(base: type[C], component: object) -> C | None:
+    return None if component is None else need_component(base, component)
 
 
 def _batch(
@@ -486,13 +553,3 @@ def _token(token: object, *, special: bool) -> AddedToken:
     if special:
         token.special = True
     return token
-
-
-def _content_of(argument: object, name: str) -> Content | None:
-    if argument is None:
-        return None
-    if not isinstance(argument, Encoding):
-        raise TypeError(
-            f"argument '{name}': '{type(argument).__name__}' object is not an 'Encoding'"
-        )
-    return argument._content  # pyright: ignore[reportPrivateUsage]
