@@ -25,6 +25,7 @@ EXTRA = (
     "tests.full.cache",
     "tests.full.compat",
     "tests.full.compat_foreign",
+    "tests.full.compat_tokenizers",
     "tests.full.generation",
     "tests.full.hf",
     "tests.full.hf_files",
