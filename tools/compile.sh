@@ -65,10 +65,20 @@ compile_objects() { # folder command source…
     done | COMPILE_COMMAND=$command xargs -0 -r -n 2 -P "$JOBS" bash -c 'compile_one "$@"' bash
 }
 
+# Prints the flags of a source in the wasm modules, sets spelled out.
+wasm_flags() { # source
+    awk -v source="$1" '
+        $2 == "=" { name = $1; sub(/^[^=]*= /, ""); sets[name] = $0 }
+        $NF == source && !/^#/ {
+            for (i = 1; i < NF; i++) printf "%s ", $i in sets ? sets[$i] : $i
+        }' wasm/file_flags.txt
+}
+export -f wasm_flags
+
 compile_one() { # source object; the command comes through the environment
     local flag=
     case $COMPILE_COMMAND in
-    *@wasm/cflags.txt*) flag=$(sed -n "s|^\(-.*\) $1\$|\1|p" wasm/file_flags.txt) ;;
+    *@wasm/cflags.txt*) flag=$(wasm_flags "$1") ;;
     esac
     echo "  $1"
     # shellcheck disable=SC2086 # the command is several words
