@@ -85,23 +85,6 @@ enum {
     ISOTOK_FIELD_ADDED_TRIE = 35             /* uint32[2 slots], the nodes by which added tokens are
                                                 found (FORMAT.md, section 15); default: their texts */
 };
-/* Flags of added tokens (FORMAT.md, section 15). */
-enum {
-    ISOTOK_ADDED_PLAIN = 1 << 25,      /* not special: found in any text */
-    ISOTOK_ADDED_LSTRIP = 1 << 26,     /* takes the white space in front of it … */
-    ISOTOK_ADDED_RSTRIP = 1 << 27,     /* … behind it */
-    ISOTOK_ADDED_SINGLE_WORD = 1 << 28 /* not next to a character of a word */
-};
-/* Flags of the decoder of a model from a tokenizer.json (FORMAT.md, section 15). */
-enum {
-    ISOTOK_DECODE_SPACES = 1,
-    ISOTOK_DECODE_FIRST = 2,
-    ISOTOK_DECODE_STRIP = 4,
-    ISOTOK_DECODE_RUNS = 8,
-    ISOTOK_DECODE_WORDS = 16,
-    ISOTOK_DECODE_CLEANUP = 32,
-    ISOTOK_DECODE_UNK_SPECIAL = 64
-};
 /* WORD, WORDPIECE and UNIGRAM by pre-tokens (FORMAT.md, section 13): every piece whose type is not
  * UNUSED can be in text, but one with the score -infinity, which is an added token. */
 /* Bpe over the bytes of pre-tokens (FORMAT.md, section 11); the piece with the highest score is

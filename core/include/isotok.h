@@ -189,6 +189,23 @@ enum {
     ISOTOK_UNUSED = 5,
     ISOTOK_BYTE = 6
 };
+/* Flags of added tokens (FORMAT.md, section 15). */
+enum {
+    ISOTOK_ADDED_PLAIN = 1 << 25,      /* not special: found in any text */
+    ISOTOK_ADDED_LSTRIP = 1 << 26,     /* takes the white space in front of it … */
+    ISOTOK_ADDED_RSTRIP = 1 << 27,     /* … behind it */
+    ISOTOK_ADDED_SINGLE_WORD = 1 << 28 /* not next to a character of a word */
+};
+/* Flags of the decoder of a model from a tokenizer.json (FORMAT.md, section 15). */
+enum {
+    ISOTOK_DECODE_SPACES = 1,      /* U+2581 is a space */
+    ISOTOK_DECODE_FIRST = 2,       /* … but nothing in the first token */
+    ISOTOK_DECODE_STRIP = 4,       /* so many spaces in front of the text as the argument says go */
+    ISOTOK_DECODE_RUNS = 8,        /* a run of byte pieces is text as a whole, or U+FFFD for each */
+    ISOTOK_DECODE_WORDS = 16,      /* a space in front of pieces that continue no word … */
+    ISOTOK_DECODE_CLEANUP = 32,    /* … and are no punctuation or English suffix */
+    ISOTOK_DECODE_UNK_SPECIAL = 64 /* the unknown token is a special one */
+};
 /* How much of a blob to check. SAFE: structure and everything that bounds memory
  * and time, for any bytes. FULL: SAFE + checksum + every piece spelled to its id +
  * sets complete. TRUSTED: the header only; as dangerous as loading a library. */

@@ -21,30 +21,16 @@ enum {
     ISOTOK_OP_DECODE_BYTES = 3,
     ISOTOK_OP_DECODE_PIECES = 4
 };
-/* Flags of DECODE_PIECES; its argument is how many spaces STRIP takes. */
-enum {
-    ISOTOK__DECODE_SPACES = 1,   /* U+2581 is a space */
-    ISOTOK__DECODE_FIRST = 2,    /* … but nothing in the first token */
-    ISOTOK__DECODE_STRIP = 4,    /* spaces in front of the text are dropped */
-    ISOTOK__DECODE_RUNS = 8,     /* a run of byte pieces is text as a whole, or U+FFFD for each */
-    ISOTOK__DECODE_WORDS = 16,   /* a space in front of pieces that continue no word … */
-    ISOTOK__DECODE_CLEANUP = 32, /* … and are no punctuation or English suffix */
-    ISOTOK__DECODE_UNK_SPECIAL = 64, /* the unknown token is a special one */
-    ISOTOK__DECODE_ALL = 127,
-    ISOTOK__DECODE_PIECES = 128 /* in the model: any of these, or none */
-};
+#define ISOTOK__DECODE_ALL 127u
+#define ISOTOK__DECODE_PIECES 128u /* in the model: any of ISOTOK_DECODE_…, or none */
 enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 };
 #define ISOTOK_TEMPLATE_PAIR 0x10000u /* flag: an operation of the template for pairs */
 #define ISOTOK__TRIM 1u               /* spans without spaces, of the sequence's flags >> 17 … */
 #define ISOTOK__TRIM_PREFIX 2u        /* … but one in front of the text, which was put there */
 /* Values of special_trie: id + 1, and flags. */
 #define ISOTOK__ADDED_ID 0x1FFFFFFu
-#define ISOTOK__ADDED_PLAIN (1u << 25)       /* not special: found in any text */
-#define ISOTOK__ADDED_LSTRIP (1u << 26)      /* takes the white space in front of it … */
-#define ISOTOK__ADDED_RSTRIP (1u << 27)      /* … behind it */
-#define ISOTOK__ADDED_SINGLE_WORD (1u << 28) /* not next to a character of a word */
 #define ISOTOK__ADDED_FLAGS \
-    (ISOTOK__ADDED_PLAIN | ISOTOK__ADDED_LSTRIP | ISOTOK__ADDED_RSTRIP | ISOTOK__ADDED_SINGLE_WORD)
+    (ISOTOK_ADDED_PLAIN | ISOTOK_ADDED_LSTRIP | ISOTOK_ADDED_RSTRIP | ISOTOK_ADDED_SINGLE_WORD)
 enum {
     ISOTOK_NORM_DUMMY_PREFIX = 1,
     ISOTOK_NORM_REMOVE_EXTRA = 2,

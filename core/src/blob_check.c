@@ -66,7 +66,7 @@ static bool check_words(const struct check *c)
     for (i = 1; i < b->word_ranges_count; i++)
         bad |= (uint32_t)(b->word_ranges[i] <= b->word_ranges[i - 1]);
     for (i = 0; i < b->special_trie_count; i++) flags |= b->special_trie[i].value;
-    return !bad && (b->word_ranges_count != 0 || !(flags & ISOTOK__ADDED_SINGLE_WORD));
+    return !bad && (b->word_ranges_count != 0 || !(flags & ISOTOK_ADDED_SINGLE_WORD));
 }
 
 /* How many elements a section has that is there. */

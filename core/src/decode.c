@@ -27,7 +27,7 @@ isotok_status isotok_decode_begin(isotok_session *s, uint32_t flags, isotok_erro
     if (s->model->parity == ISOTOK_PARITY_HF && !(flags & ISOTOK_KEEP_SPECIAL))
         flags |= ISOTOK_SKIP_SPECIAL;
     s->decoder.flags = flags;
-    if (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_STRIP)
+    if (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK_DECODE_STRIP)
         s->decoder.spaces = s->model->blob.decoder[0].argument;
     s->decoder.at_start = 1;
     if (s->model->has_denormalizer)
@@ -133,7 +133,7 @@ static bool settle_run(const isotok_session *s, struct isotok__decoder *d)
     const struct isotok__window *run = &s->window;
     uint32_t point, n;
     size_t p = 0;
-    if (run->size == 0 || !(ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS))
+    if (run->size == 0 || !(ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK_DECODE_RUNS))
         return false;
     d->piece = NULL;
     d->piece_size = (uint32_t)run->size;
@@ -164,14 +164,14 @@ static void take_plain(const isotok_session *s, struct isotok__decoder *d, const
     const uint32_t prefix = s->model->blob.decoder_prefix_count;
     d->piece = text;
     d->piece_size = size;
-    d->piece_verbatim = !(flags & ISOTOK__DECODE_SPACES);
-    d->piece_mute = d->at_start && (flags & ISOTOK__DECODE_FIRST);
-    if ((flags & ISOTOK__DECODE_WORDS) && !d->at_start) {
+    d->piece_verbatim = !(flags & ISOTOK_DECODE_SPACES);
+    d->piece_mute = d->at_start && (flags & ISOTOK_DECODE_FIRST);
+    if ((flags & ISOTOK_DECODE_WORDS) && !d->at_start) {
         if (prefix == 0 ||
             (size >= prefix && memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
             d->piece += prefix;
             d->piece_size -= prefix;
-        } else if (!((flags & ISOTOK__DECODE_CLEANUP) && is_attached(text, size))) {
+        } else if (!((flags & ISOTOK_DECODE_CLEANUP) && is_attached(text, size))) {
             d->pending[d->pending_count++] = 0x20;
         }
     }
@@ -233,9 +233,9 @@ static bool take_token(isotok_session *s, struct isotok__decoder *d, const struc
 {
     const uint32_t pieces = ISOTOK__HAS(s->model->decoder_pieces);
     uint32_t type = token->type;
-    if (type == ISOTOK_UNKNOWN && (pieces & ISOTOK__DECODE_UNK_SPECIAL)) type = ISOTOK_CONTROL;
+    if (type == ISOTOK_UNKNOWN && (pieces & ISOTOK_DECODE_UNK_SPECIAL)) type = ISOTOK_CONTROL;
     if (type == ISOTOK_CONTROL && pieces != 0 && (d->flags & ISOTOK_SKIP_SPECIAL)) return true;
-    if (type == ISOTOK_BYTE && (pieces & ISOTOK__DECODE_RUNS)) {
+    if (type == ISOTOK_BYTE && (pieces & ISOTOK_DECODE_RUNS)) {
         s->window.text[s->window.size++] = byte_of(token->text);
         d->at_start = 0;
         return true;
@@ -345,10 +345,10 @@ static ISOTOK_NOINLINE void decode_usual(const isotok_session *s, const uint32_t
 /* DECODE_PIECES: whether the next piece is only its text with U+2581 as a space. */
 static bool decodes_usual(const isotok_session *s)
 {
-    const uint32_t plain = ISOTOK__DECODE_SPACES | ISOTOK__DECODE_FIRST | ISOTOK__DECODE_STRIP |
-                           ISOTOK__DECODE_RUNS | ISOTOK__DECODE_UNK_SPECIAL | ISOTOK__DECODE_PIECES;
+    const uint32_t plain = ISOTOK_DECODE_SPACES | ISOTOK_DECODE_FIRST | ISOTOK_DECODE_STRIP |
+                           ISOTOK_DECODE_RUNS | ISOTOK_DECODE_UNK_SPECIAL | ISOTOK__DECODE_PIECES;
     return (ISOTOK__HAS(s->model->decoder_pieces) & ~plain) == 0 &&
-           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_SPACES) &&
+           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK_DECODE_SPACES) &&
            !s->decoder.at_start && s->decoder.spaces == 0 && s->window.size == 0;
 }
 
@@ -380,7 +380,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
             ++*consumed; /* tokenizers leaves out what is no token */
             continue;
         }
-        if ((ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK__DECODE_RUNS) &&
+        if ((ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK_DECODE_RUNS) &&
             s->window.size == s->window.capacity)
             return isotok__need_scratch(s, error);
         if (take_token(s, d, &token)) ++*consumed;

@@ -85,7 +85,7 @@ struct match {
 /* Whether the caller's set has a token; those that are not special are in every set. */
 static bool is_allowed(const isotok_encode_options *o, uint32_t value)
 {
-    return o->allowed == NULL || (value & ISOTOK__ADDED_PLAIN) ||
+    return o->allowed == NULL || (value & ISOTOK_ADDED_PLAIN) ||
            is_inside(o->allowed, o->allowed_count, (value & ISOTOK__ADDED_ID) - 1);
 }
 
@@ -128,8 +128,8 @@ static bool is_taken(const struct isotok_session *s, const isotok_input *input, 
                      struct match *m)
 {
     bool open = false,
-         taken = (s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK__ADDED_PLAIN);
-    if (taken && (m->value & ISOTOK__ADDED_SINGLE_WORD))
+         taken = (s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK_ADDED_PLAIN);
+    if (taken && (m->value & ISOTOK_ADDED_SINGLE_WORD))
         taken =
             !begins_word(s->model, input->text + p + m->size, input->size - p - m->size, &open) &&
             !ends_word(s, input->text, p);
@@ -144,7 +144,7 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
     const isotok_model *model = s->model;
     const uint8_t *text = input->text;
     const size_t size = input->size, begin = input->consumed;
-    const bool left = (model->special_flags & ISOTOK__ADDED_LSTRIP) != 0;
+    const bool left = (model->special_flags & ISOTOK_ADDED_LSTRIP) != 0;
     size_t p = begin + s->special_clear, n;
     if (left && end < size) {
         while (end > p && (text[end] & 0xC0) == 0x80) end--;
@@ -164,10 +164,10 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
         taken = m.value != 0 && is_taken(s, input, p, &m);
         if (m.open && !last) break;
         if (taken) {
-            const size_t start = m.value & ISOTOK__ADDED_LSTRIP ? space_begin(text, begin, p) : p;
+            const size_t start = m.value & ISOTOK_ADDED_LSTRIP ? space_begin(text, begin, p) : p;
             size_t stop = p + m.size;
-            if (m.value & ISOTOK__ADDED_RSTRIP) stop = space_end(text, stop, size, last);
-            if (stop == size && !last && (m.value & ISOTOK__ADDED_RSTRIP)) break;
+            if (m.value & ISOTOK_ADDED_RSTRIP) stop = space_end(text, stop, size, last);
+            if (stop == size && !last && (m.value & ISOTOK_ADDED_RSTRIP)) break;
             s->special_clear = start - begin;
             s->special_size = stop - start;
             s->special_id = (m.value & ISOTOK__ADDED_ID) - 1;
@@ -185,7 +185,7 @@ size_t isotok__special_stop(struct isotok_session *s, const isotok_input *input,
     const size_t room = s->window.capacity - s->window.size + 64;
     size_t end = input->consumed + isotok__min(input->size - input->consumed, room);
     if (ISOTOK_SENTENCEPIECE_ONLY || s->model->blob.special_trie == NULL ||
-        !((s->options.flags & ISOTOK_SPECIAL) || (s->model->special_flags & ISOTOK__ADDED_PLAIN)))
+        !((s->options.flags & ISOTOK_SPECIAL) || (s->model->special_flags & ISOTOK_ADDED_PLAIN)))
         return input->size;
     if (s->special_size == 0 && input->consumed + s->special_clear < end)
         search(s, input, end, *last);
@@ -203,7 +203,7 @@ void isotok__special_passed(struct isotok_session *s, const isotok_input *input,
     const size_t size = input->consumed - before;
     if (ISOTOK_SENTENCEPIECE_ONLY) return;
     s->special_clear -= isotok__min(s->special_clear, size);
-    if (size != 0 && (s->model->special_flags & ISOTOK__ADDED_SINGLE_WORD))
+    if (size != 0 && (s->model->special_flags & ISOTOK_ADDED_SINGLE_WORD))
         s->special_word = ends_word(s, input->text, input->consumed);
 }
 

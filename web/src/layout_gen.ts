@@ -123,6 +123,21 @@ export const USER_DEFINED = 4;
 export const UNUSED = 5;
 export const BYTE = 6;
 
+// enum of ISOTOK_ADDED_PLAIN
+export const ADDED_PLAIN = 33554432;
+export const ADDED_LSTRIP = 67108864;
+export const ADDED_RSTRIP = 134217728;
+export const ADDED_SINGLE_WORD = 268435456;
+
+// enum of ISOTOK_DECODE_SPACES
+export const DECODE_SPACES = 1;
+export const DECODE_FIRST = 2;
+export const DECODE_STRIP = 4;
+export const DECODE_RUNS = 8;
+export const DECODE_WORDS = 16;
+export const DECODE_CLEANUP = 32;
+export const DECODE_UNK_SPECIAL = 64;
+
 // enum of ISOTOK_VERIFY_SAFE
 export const VERIFY_SAFE = 0;
 export const VERIFY_FULL = 1;
@@ -215,21 +230,6 @@ export const FIELD_TEMPLATE = 32;
 export const FIELD_DECODER = 33;
 export const FIELD_DECODER_PREFIX = 34;
 export const FIELD_ADDED_TRIE = 35;
-
-// enum of ISOTOK_ADDED_PLAIN
-export const ADDED_PLAIN = 33554432;
-export const ADDED_LSTRIP = 67108864;
-export const ADDED_RSTRIP = 134217728;
-export const ADDED_SINGLE_WORD = 268435456;
-
-// enum of ISOTOK_DECODE_SPACES
-export const DECODE_SPACES = 1;
-export const DECODE_FIRST = 2;
-export const DECODE_STRIP = 4;
-export const DECODE_RUNS = 8;
-export const DECODE_WORDS = 16;
-export const DECODE_CLEANUP = 32;
-export const DECODE_UNK_SPECIAL = 64;
 
 // enum of ISOTOK_BYTE_LEVEL_MERGES
 export const BYTE_LEVEL_MERGES = 1;
