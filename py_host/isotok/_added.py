@@ -41,9 +41,6 @@ class AddedToken(NamedTuple):
 
 
 _BOOLS: Final = AddedToken._fields[1:6]
-UNICODE_BIT: Final = 17
-"""Of the features; that of `_blob_gen`, which is not imported for one number."""
-
 Given = str | AddedToken | Mapping[str, Any] | object
 
 
@@ -153,9 +150,8 @@ def added_blob(
 
 def check_added(backend: Backend, tokens: tuple[AddedToken, ...]) -> None:
     """Refuse tokens that the opened model cannot have as they were given."""
-    has_normalizer = backend.info()[3] >> UNICODE_BIT & 1
     for i, token in enumerate(tokens):
-        if token.normalized and has_normalizer:
+        if token.normalized and _has_normalizer(backend):
             raise TokenizerError(
                 f"added_tokens[{i}]: {token.content!r} with normalized=True behind a normalizer; "
                 "isotok looks for added tokens in the text itself: use normalized=False"
@@ -166,3 +162,9 @@ def check_added(backend: Backend, tokens: tuple[AddedToken, ...]) -> None:
                 f"added_tokens[{i}]: {token.content!r} has the id {found}, not {token.id}: a text "
                 "of the vocabulary keeps its id, others follow the vocabulary in order"
             )
+
+
+def _has_normalizer(backend: Backend) -> bool:
+    from isotok._blob_gen import FEATURES  # here: who has no such token needs no layout
+
+    return bool(backend.info()[3] >> FEATURES["unicode"] & 1)
