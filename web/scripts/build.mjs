@@ -63,13 +63,16 @@ function declarations() {
 
 /** Data of the Python package, deflated: what src/foreign/known.ts unpacks. */
 function knownTables() {
-  const file = (name) => readFileSync(join(web, "../py_host/isotok/data", `${name}.bin`));
+  const data = (name) => readFileSync(join(web, "../py_host/isotok/data", name));
+  const file = (name) => data(`${name}.bin`);
   const packed = (bytes) =>
     JSON.stringify([bytes.length, deflateRawSync(bytes, { level: 9 }).toString("base64")]);
   const normalizers = file("normalizer_known");
   const head = 4 + normalizers.readUInt32LE(0);
   const body = inflateRawSync(normalizers.subarray(head));
+  const encodings = JSON.stringify(JSON.parse(data("tiktoken_encodings.json")));
   return (
+    `export const encodings = ${encodings};\n` +
     `export const pretokenizers = ${packed(file("pretok_known"))};\n` +
     `export const normalizers = ${packed(Buffer.concat([normalizers.subarray(0, head), body]))};\n`
   );

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import json
 import os
 import re
 from array import array
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
@@ -19,42 +21,18 @@ from isotok.errors import Status, TokenizerError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_END: Final = "<|endoftext|>"
-_FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+
+def _read_encodings() -> dict[str, dict[str, int]]:
+    """Special tokens by name of an encoding; `reserved` says which numbers have names like it."""
+    text = files("isotok").joinpath("data/tiktoken_encodings.json").read_text("utf-8")
+    return {
+        name: encoding["special"]
+        | {f"<|reserved_{i}|>": i for i in range(*encoding.get("reserved", (0, 0)))}
+        for name, encoding in json.loads(text).items()
+    }
 
 
-def _numbered(first: int, *names: str) -> dict[str, int]:
-    return {name: first + i for i, name in enumerate(names)}
-
-
-_HARMONY: Final = {
-    "<|startoftext|>": 199998,
-    _END: 199999,
-    "<|reserved_200000|>": 200000,
-    "<|reserved_200001|>": 200001,
-    "<|return|>": 200002,
-    "<|constrain|>": 200003,
-    "<|reserved_200004|>": 200004,
-    "<|channel|>": 200005,
-    "<|start|>": 200006,
-    "<|end|>": 200007,
-    "<|message|>": 200008,
-    "<|reserved_200009|>": 200009,
-    "<|reserved_200010|>": 200010,
-    "<|reserved_200011|>": 200011,
-    "<|call|>": 200012,
-    "<|endofprompt|>": 200018,
-}
-
-SPECIAL_TOKENS: Final[Mapping[str, Mapping[str, int]]] = {
-    "gpt2": {_END: 50256},
-    "r50k_base": {_END: 50256},
-    "p50k_base": {_END: 50256},
-    "p50k_edit": {_END: 50256} | _numbered(50281, *_FIM),
-    "cl100k_base": {_END: 100257} | _numbered(100258, *_FIM) | {"<|endofprompt|>": 100276},
-    "o200k_base": {_END: 199999, "<|endofprompt|>": 200018},
-    "o200k_harmony": _HARMONY | {f"<|reserved_{i}|>": i for i in range(200013, 201088)},
-}
+SPECIAL_TOKENS: Final[Mapping[str, Mapping[str, int]]] = _read_encodings()
 """Special tokens by name of an encoding, as tiktoken defines them."""
 
 

@@ -7,68 +7,29 @@ import { damaged, type ForeignError, refused, shorten } from "./errors.js";
 import { type Field, Pieces, toUtf8 } from "./fields.js";
 import type { Known } from "./known.js";
 import type { PretokArrays } from "./known_pretok.js";
+import { type Encoding, encodings } from "./known_tables.js";
 import { arraysFields } from "./pipeline.js";
 
-interface Encoding {
-  /** The one whose pattern it has. */
-  readonly pattern: string;
-  readonly special: Readonly<Record<string, number>>;
+/** Special tokens of an encoding; those in `reserved` have names that say their numbers. */
+function specialTokens({ special, reserved: [first, end] = [0, 0] }: Encoding) {
+  const tokens = new Map(Object.entries(special));
+  for (let id = first; id < end; id++) tokens.set(`<|reserved_${id}|>`, id);
+  return tokens;
 }
-
-const END = "<|endoftext|>";
-const FIM = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"] as const;
-
-function numbered(first: number, names: readonly string[]): Record<string, number> {
-  return Object.fromEntries(names.map((name, i) => [name, first + i]));
-}
-
-const HARMONY: Readonly<Record<string, number>> = {
-  "<|startoftext|>": 199998,
-  [END]: 199999,
-  "<|reserved_200000|>": 200000,
-  "<|reserved_200001|>": 200001,
-  "<|return|>": 200002,
-  "<|constrain|>": 200003,
-  "<|reserved_200004|>": 200004,
-  "<|channel|>": 200005,
-  "<|start|>": 200006,
-  "<|end|>": 200007,
-  "<|message|>": 200008,
-  "<|reserved_200009|>": 200009,
-  "<|reserved_200010|>": 200010,
-  "<|reserved_200011|>": 200011,
-  "<|call|>": 200012,
-  "<|endofprompt|>": 200018,
-};
-const RESERVED = Array.from({ length: 201088 - 200013 }, (_, i) => `<|reserved_${200013 + i}|>`);
-
-/** Special tokens by name of an encoding, as tiktoken defines them. */
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
-  gpt2: { pattern: "r50k_base", special: { [END]: 50256 } },
-  r50k_base: { pattern: "r50k_base", special: { [END]: 50256 } },
-  p50k_base: { pattern: "r50k_base", special: { [END]: 50256 } },
-  p50k_edit: { pattern: "r50k_base", special: { [END]: 50256, ...numbered(50281, FIM) } },
-  cl100k_base: {
-    pattern: "cl100k_base",
-    special: { [END]: 100257, ...numbered(100258, FIM), "<|endofprompt|>": 100276 },
-  },
-  o200k_base: { pattern: "o200k_base", special: { [END]: 199999, "<|endofprompt|>": 200018 } },
-  o200k_harmony: { pattern: "o200k_base", special: { ...HARMONY, ...numbered(200013, RESERVED) } },
-};
 
 /** Fields of a rank file, which holds no pattern: its name says which encoding it is. */
 export function rankFileFields(data: Uint8Array, name: string, known: Known): Field[] {
   const encoding = nameOf(name);
-  const found = Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
+  const found = Object.hasOwn(encodings, encoding) ? encodings[encoding] : undefined;
   const arrays = found && known.encoding(found.pattern);
   if (found === undefined || arrays === undefined) {
     throw refused(
       `rank file: it holds no pattern, and ${shorten(encoding)} is no encoding whose pattern is ` +
-        `known (${Object.keys(ENCODINGS).join(", ")}); give one of these as the option name, or ` +
+        `known (${Object.keys(encodings).join(", ")}); give one of these as the option name, or ` +
         "rename the file to NAME.tiktoken",
     );
   }
-  return tiktokenFields(readRanks(data), arrays, new Map(Object.entries(found.special)));
+  return tiktokenFields(readRanks(data), arrays, specialTokens(found));
 }
 
 /** Of a path or an address, what stands between the last slash and `.tiktoken`. */
