@@ -77,7 +77,6 @@ struct isotok__program {
     uint32_t on;    /* there is a program */
     uint32_t count; /* of operations */
     uint32_t pair_count, stride, flags, cluster_classes;
-    uint32_t expansion; /* characters that one character may become */
     uint32_t stateful;  /* bit i: operation i acts at the beginning of a text */
     uint32_t splits;    /* content of SPLIT, or 0 */
 };

@@ -26,29 +26,24 @@ ISOTOK_INLINE bool is_boundary(uint32_t before, uint32_t after)
              (before & after & ISOTOK__UNI_SOFT));
 }
 
-/* Appends characters to the window, all or none. */
-static bool write(const struct isotok_model *model, const struct isotok__unicode *u,
+/* Appends characters to the window, which has room for four bytes of each. */
+static void write(const struct isotok_model *model, const struct isotok__unicode *u,
                   const struct isotok__char *chars, uint32_t count, struct isotok__window *w)
 {
     const uint32_t shift = (uint32_t)(u->base - w->map_base) << 3;
-    size_t size = w->size, firm = w->settled;
     uint32_t i, k;
     for (i = 0; i < count; i++) {
         const uint32_t point = chars[i].point & ISOTOK__UNI_POINT;
         uint32_t length = 1;
-        if (w->capacity - size < 4) return false;
         if (point == 0x2581 && model->space_size == 1)
-            w->text[size] = 0x20;
+            w->text[w->size] = 0x20;
         else
-            length = isotok__put_scalar(point, w->text + size);
+            length = isotok__put_scalar(point, w->text + w->size);
         if (w->map != NULL)
-            for (k = 0; k < length; k++) w->map[size + k] = chars[i].origin + shift;
-        size += length;
-        if (!(chars[i].point & ISOTOK__UNI_CUT)) firm = size;
+            for (k = 0; k < length; k++) w->map[w->size + k] = chars[i].origin + shift;
+        w->size += length;
+        if (!(chars[i].point & ISOTOK__UNI_CUT)) w->settled = w->size;
     }
-    w->size = size;
-    w->settled = firm;
-    return true;
 }
 
 /* Appends the text of a code; false: no room. */
@@ -85,14 +80,10 @@ static bool flush(const struct isotok_model *model, struct isotok__unicode *u,
 {
     const struct isotok__program *program = &model->program;
     const uint32_t begun = u->begun, gap = u->gap;
-    uint32_t count;
-    struct isotok__char *chars;
+    uint32_t count, tries = is_usual(program, u) ? 1 : 2;
+    struct isotok__char *chars = NULL;
     if (u->count == 0) return true;
-    if (!is_usual(program, u)) { /* the ring must not move in vain */
-        const uint64_t room = (uint64_t)program->expansion * u->count;
-        if (room > u->capacity || 4 * room > w->capacity - w->size) return false;
-    }
-    if (is_usual(program, u) && u->count == 1 && !(u->flags & ISOTOK__UNI_NOT_PLAIN) &&
+    if (tries == 1 && u->count == 1 && !(u->flags & ISOTOK__UNI_NOT_PLAIN) &&
         !(u->gap && program->splits != 0)) {
         uint8_t self[4];
         const uint32_t point = u->unit[0].point, size = isotok__put_scalar(point, self);
@@ -103,12 +94,18 @@ static bool flush(const struct isotok_model *model, struct isotok__unicode *u,
         u->count = 0;
         return true;
     }
-    chars = isotok__unicode_apply(model, u, &count);
-    if (chars == NULL || !write(model, u, chars, count, w)) {
+    for (; tries != 0; tries--) {
+        u->trying = tries == 2; /* the ring must not move in vain */
         u->begun = begun;
         u->gap = gap;
-        return false;
+        chars = isotok__unicode_apply(model, u, &count);
+        if (chars == NULL || 4 * (size_t)count > w->capacity - w->size) {
+            u->begun = begun;
+            u->gap = gap;
+            return false;
+        }
     }
+    write(model, u, chars, count, w);
     u->count = 0;
     return true;
 }

@@ -57,6 +57,7 @@ struct isotok__unicode {
     uint32_t gap;                 /* SPLIT: a word begins */
     uint32_t late_count, late_at; /* CHARSMAP: what it removed at the beginning of the text shifts
                                       all later alignments: a ring of origins */
+    uint32_t trying;              /* whether there is room: that ring stays as it is */
     uint64_t base;
 };
 

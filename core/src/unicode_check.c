@@ -50,7 +50,6 @@ bool isotok__unicode_open(struct isotok__program *p, const struct isotok__blob *
     p->stride = h[STRIDE];
     p->cluster_classes = h[CLASSES];
     p->flags = h[FLAGS];
-    p->expansion = h[EXPANSION];
     p->text = b->unicode_text;
     for (i = 0; i < p->count; i++) {
         const uint32_t *op = p->operations[i];

@@ -313,6 +313,7 @@ static const struct isotok__char *delay(struct pass *p)
     uint32_t i, taken = 0;
     uint64_t origin;
     memcpy(p->spare, p->in, p->count * sizeof *p->in);
+    if (u->trying) return p->spare;
     for (i = 0; u->late_count != 0 && p->size != 0 && i < p->count; i++) {
         origin = (u->base << 3) + (uint64_t)(int64_t)(int32_t)p->in[i].origin;
         p->spare[i].origin = (uint32_t)(u->late[u->late_at] - (u->base << 3));
