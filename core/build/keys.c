@@ -279,8 +279,20 @@ static isotok_status take_added_trie(isotok__work *work, const isotok__spec *spe
     return ISOTOK_OK;
 }
 
+/* Special tokens that are pieces of the vocabulary too. */
+static bool has_control_pieces(const isotok__spec *spec)
+{
+    for (uint32_t id = 0; id < spec->vocab_size; id++) {
+        if (spec->types[id] == ISOTOK_CONTROL && isotok__is_matched(spec, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 isotok_status isotok__plan_added(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
+    plan->features |= has_control_pieces(spec) ? ISOTOK__FEATURE_BIT(CONTROL_PIECES) : 0;
     isotok_status status = make_other_ids(work, spec, plan);
     if (status == ISOTOK_OK && spec->added_trie.size != 0) {
         return take_added_trie(work, spec, plan);

@@ -330,16 +330,19 @@ enum {                              /* isotok_encode_options.flags */
        ISOTOK_NORMALIZED = 1u << 6,      /* the text is what normalize returned: take it as it is,
                                             or E_TEXT with error.offset, its byte in the text */
        ISOTOK_SAMPLE = 1u << 7,          /* unigram: draw a segmentation, P ~ exp(alpha * score) */
-       ISOTOK_GUMBEL = 1u << 8, /* unigram: best path with alpha * Gumbel noise on each piece */
+       ISOTOK_GUMBEL = 1u << 8,  /* unigram: best path with alpha * Gumbel noise on each piece */
        ISOTOK_DROPOUT = 1u << 9, /* bpe: leave out each merge with probability alpha */
        /* Without either of two: as the library does that the model comes from (tokenizers: SPECIAL
           and TEMPLATE; sentencepiece and tiktoken: neither). */
-       ISOTOK_SPECIAL = 1u << 10,    /* texts of special tokens in the text become these tokens */
-       ISOTOK_NO_SPECIAL = 1u << 11, /* they do not */
-       ISOTOK_TEMPLATE = 1u << 12,   /* the tokens that the model puts around a text */
+       ISOTOK_SPECIAL = 1u << 10,     /* texts of special tokens in the text become these tokens */
+       ISOTOK_NO_SPECIAL = 1u << 11,  /* they do not */
+       ISOTOK_TEMPLATE = 1u << 12,    /* the tokens that the model puts around a text */
        ISOTOK_NO_TEMPLATE = 1u << 13, /* the text's tokens alone */
-       ISOTOK_PRETOKENS = 1u << 14 /* pre-tokens in place of their tokens, all with id 0; without
-                                      a pre-tokenizer, parts of the text as they come */
+       ISOTOK_PRETOKENS = 1u << 14,   /* pre-tokens in place of their tokens, all with id 0; without
+                                       a pre-tokenizer, parts of the text as they come */
+       ISOTOK_NO_CONTROL =
+           1u << 15 /* with NO_SPECIAL: nor does the vocabulary give one of them; its
+                                       text comes out byte by byte */
 };
 enum { ISOTOK_UNIT_BYTE = 0, ISOTOK_UNIT_CODEPOINT = 1, ISOTOK_UNIT_UTF16 = 2 };
 enum { ISOTOK_PART_LAST = 1u }; /* isotok_input.part */

@@ -77,8 +77,8 @@ struct isotok__program {
     uint32_t on;    /* there is a program */
     uint32_t count; /* of operations */
     uint32_t pair_count, stride, flags, cluster_classes;
-    uint32_t stateful;  /* bit i: operation i acts at the beginning of a text */
-    uint32_t splits;    /* content of SPLIT, or 0 */
+    uint32_t stateful; /* bit i: operation i acts at the beginning of a text */
+    uint32_t splits;   /* content of SPLIT, or 0 */
 };
 
 /* Opens the program of a blob; false: its parts do not fit. The check looks at every cell. */
@@ -92,7 +92,7 @@ struct isotok_model {
     uint32_t is_0_2_1;   /* ids and texts as sentencepiece up to 0.2.1 */
     uint32_t wide;       /* tokens keep a 32-bit length of their own */
     uint32_t whole_text;
-    uint32_t decoder_pieces; /* ISOTOK_DECODE_…; 0: by decoder_flags */
+    uint32_t decoder_pieces;  /* ISOTOK_DECODE_…; 0: by decoder_flags */
     struct isotok__blob blob; /* that of added tokens is read over that of the base */
     struct isotok__program program;
     struct isotok__rules normalizer, denormalizer;

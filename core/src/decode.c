@@ -348,8 +348,8 @@ static bool decodes_usual(const isotok_session *s)
     const uint32_t plain = ISOTOK_DECODE_SPACES | ISOTOK_DECODE_FIRST | ISOTOK_DECODE_STRIP |
                            ISOTOK_DECODE_RUNS | ISOTOK_DECODE_UNK_SPECIAL | ISOTOK__DECODE_PIECES;
     return (ISOTOK__HAS(s->model->decoder_pieces) & ~plain) == 0 &&
-           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK_DECODE_SPACES) &&
-           !s->decoder.at_start && s->decoder.spaces == 0 && s->window.size == 0;
+           (ISOTOK__HAS(s->model->decoder_pieces) & ISOTOK_DECODE_SPACES) && !s->decoder.at_start &&
+           s->decoder.spaces == 0 && s->window.size == 0;
 }
 
 /* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */

@@ -157,26 +157,36 @@ static isotok_status emit_token(struct isotok_session *s, isotok_output *o)
     struct isotok__emitter *e = &s->emitter;
     const struct isotok__blob *b = &s->model->blob;
     uint32_t slot = token_slot(s, e->token), size = token_size(s, e->token);
-    uint32_t parts = 1;
+    uint32_t parts = 1, rest = 0;
     struct span span;
     isotok_status status = ISOTOK_OK;
     while (slot == ISOTOK_JOIN_SLOT) {
         slot = token_slot(s, e->token + parts);
         size += token_size(s, e->token + parts++);
     }
+    if (slot < ISOTOK_JOIN_SLOT && !s->tokens.named && slot != 0) slot = b->trie_ids[slot];
+    if (ISOTOK__HAS(s->options.flags & ISOTOK_NO_CONTROL) && slot < ISOTOK_JOIN_SLOT &&
+        slot != b->unk_id && b->types[slot] == ISOTOK_CONTROL) {
+        slot = ISOTOK_UNK_SLOT;
+        if (parts == 1 && s->tokens.lengths == NULL) { /* its first byte, the rest is next */
+            slot &= b->trie_ids[isotok__find_slot(s->model, s->window.text + e->position, 1)];
+            rest = size - 1;
+            size = 1;
+        }
+    }
     span_of(s, e->position, size, &span);
     if (slot == ISOTOK_SKIP_SLOT) {
     } else if (slot != ISOTOK_UNK_SLOT) {
         status = close_unknown(s, o);
-        if (status == ISOTOK_OK && !s->tokens.named && slot != 0) slot = b->trie_ids[slot];
         if (status == ISOTOK_OK) status = put_id(s, o, slot, &span);
     } else if (b->byte_ids != NULL) {
         status = emit_bytes(s, o, e->position, size, &span);
-    } else {
+    } else if (b->unk_id != ISOTOK_NO_TOKEN) {
         extend_unknown(s, &span);
     }
     if (status != ISOTOK_OK) return status;
-    e->token += parts;
+    s->tokens.slots[e->token] -= rest != 0;
+    if (rest == 0) e->token += parts;
     e->position += size;
     e->norm_position = span.norm_end;
     return ISOTOK_OK;
@@ -251,7 +261,8 @@ static void emit_usual(struct isotok_session *s, isotok_output *o, bool counting
 
 isotok_status isotok__emit_tokens(struct isotok_session *s, isotok_output *o)
 {
-    const uint32_t special = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | ISOTOK_PRETOKENS;
+    const uint32_t special =
+        ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | ISOTOK_PRETOKENS | ISOTOK_NO_CONTROL;
     bool plain = (s->options.flags & special) == 0 && s->options.limit == 0 && !s->model->wide;
     while (s->emitter.token < s->tokens.count) {
         isotok_status status;

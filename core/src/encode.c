@@ -40,6 +40,8 @@ static void choose_defaults(const isotok_model *model, uint32_t *flags)
     const bool hf = model->parity == ISOTOK_PARITY_HF;
     if (hf && !(*flags & ISOTOK_NO_SPECIAL)) *flags |= ISOTOK_SPECIAL;
     if (hf && !(*flags & ISOTOK_NO_TEMPLATE)) *flags |= ISOTOK_TEMPLATE;
+    if (!((uint32_t)model->features >> ISOTOK__FEATURE_CONTROL_PIECES & 1))
+        *flags &= ~(uint32_t)ISOTOK_NO_CONTROL;
 }
 
 isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options *options,
@@ -48,7 +50,7 @@ isotok_status isotok_encode_begin(isotok_session *s, const isotok_encode_options
     const uint32_t known = ISOTOK_BOS | ISOTOK_EOS | ISOTOK_OFFSETS | ISOTOK_NORM_SPANS |
                            ISOTOK_COUNT_ONLY | ISOTOK_NORMALIZED | SAMPLING | ISOTOK_SPECIAL |
                            ISOTOK_NO_SPECIAL | ISOTOK_TEMPLATE | ISOTOK_NO_TEMPLATE |
-                           ISOTOK_PRETOKENS;
+                           ISOTOK_PRETOKENS | ISOTOK_NO_CONTROL;
     isotok_status status = isotok__begin(s, options, known, error);
     if (status != ISOTOK_OK) return status;
     if ((s->options.flags & ISOTOK_BOS) && s->model->blob.bos_id == ISOTOK_NO_TOKEN)

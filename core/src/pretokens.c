@@ -108,8 +108,8 @@ static uint32_t answer(struct isotok_session *s, const uint8_t *text,
     struct isotok__tokens *tokens = &s->tokens;
     uint32_t *slots = tokens->slots + tokens->count;
     /* who asks where tokens are, or may spell one in bytes, needs the dropped text between them */
-    const bool keeps = (s->options.flags & (ISOTOK_OFFSETS | ISOTOK_NORM_SPANS)) != 0 ||
-                       s->model->blob.byte_ids != NULL;
+    const uint32_t asks = ISOTOK_OFFSETS | ISOTOK_NORM_SPANS | ISOTOK_NO_CONTROL;
+    const bool keeps = (s->options.flags & asks) != 0 || s->model->blob.byte_ids != NULL;
     uint32_t p = 0, misses = 0, i;
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;

@@ -38,6 +38,7 @@ FEATURES: Final[dict[str, int]] = {
     "whole_pieces": 16,
     "merge_list": 19,
     "pretokens": 21,
+    "control_pieces": 18,
     "unicode": 17,
     "packed": 63,
 }

@@ -19,7 +19,7 @@ Special = Literal["none", "all"] | Collection[str | SupportsIndex] | None
 """Which special tokens are looked for in a text: their texts or ids. None: as the source library
 does by default."""
 
-_WORDS: Final = {"none": abi.NO_SPECIAL, "all": abi.SPECIAL}
+_WORDS: Final = {"none": abi.NO_SPECIAL | abi.NO_CONTROL, "all": abi.SPECIAL}
 _MOST_SETS: Final = 64
 """Sets whose ids are remembered."""
 _ALONE: Final = abi.SPECIAL | abi.NO_TEMPLATE

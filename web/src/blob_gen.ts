@@ -26,6 +26,7 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["whole_pieces", 16],
   ["merge_list", 19],
   ["pretokens", 21],
+  ["control_pieces", 18],
   ["unicode", 17],
   ["packed", 63],
 ];

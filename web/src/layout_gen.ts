@@ -167,6 +167,7 @@ export const NO_SPECIAL = 2048;
 export const TEMPLATE = 4096;
 export const NO_TEMPLATE = 8192;
 export const PRETOKENS = 16384;
+export const NO_CONTROL = 32768;
 
 // enum of ISOTOK_UNIT_BYTE
 export const UNIT_BYTE = 0;

@@ -21,7 +21,7 @@ export function flagsOf(model: ModelInstance, options: EncodeOptions | undefined
     choice(addSpecialTokens, abi.TEMPLATE, abi.NO_TEMPLATE);
   if (special === undefined) return flags;
   if (special === "all") return flags | abi.SPECIAL;
-  if (special === "none") return flags | abi.NO_SPECIAL;
+  if (special === "none") return flags | abi.NO_SPECIAL | abi.NO_CONTROL;
   if (typeof special === "object" && special !== null && Symbol.iterator in special) {
     return { flags: flags | abi.SPECIAL, allowed: allowedOf(model, [...special]) };
   }
