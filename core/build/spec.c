@@ -254,7 +254,7 @@ static isotok_status check_added_trie(isotok__work *work, const isotok__spec *sp
         uint32_t flags = 0;
         ok = (link >> 8) < slots && (i != 0 || (link & 0xFF) != 0) &&
              (value == 0 || (isotok__is_added(spec, (value & 0x1FFFFFF) - 1, &flags) &&
-                             value >> 25 == flags >> 25));
+                             (value & ~(uint32_t)ISOTOK_ADDED_NOT) >> 25 == flags >> 25));
     }
     return ok || slots == 0 ? ISOTOK_OK
                             : isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD,

@@ -194,7 +194,8 @@ enum {
     ISOTOK_ADDED_PLAIN = 1 << 25,      /* not special: found in any text */
     ISOTOK_ADDED_LSTRIP = 1 << 26,     /* takes the white space in front of it … */
     ISOTOK_ADDED_RSTRIP = 1 << 27,     /* … behind it */
-    ISOTOK_ADDED_SINGLE_WORD = 1 << 28 /* not next to a character of a word */
+    ISOTOK_ADDED_SINGLE_WORD = 1 << 28, /* not next to a character of a word */
+    ISOTOK_ADDED_NOT = 1 << 29          /* of a node: there is none after all, because of what follows */
 };
 /* Flags of the decoder of a model from a tokenizer.json (FORMAT.md, section 15). */
 enum {

@@ -85,7 +85,7 @@ struct match {
 /* Whether the caller's set has a token; those that are not special are in every set. */
 static bool is_allowed(const isotok_encode_options *o, uint32_t value)
 {
-    return o->allowed == NULL || (value & ISOTOK_ADDED_PLAIN) ||
+    return o->allowed == NULL || (value & (ISOTOK_ADDED_PLAIN | ISOTOK_ADDED_NOT)) ||
            is_inside(o->allowed, o->allowed_count, (value & ISOTOK__ADDED_ID) - 1);
 }
 
@@ -101,8 +101,8 @@ static void find_longest(const struct isotok_session *s, const uint8_t *text, si
         slot = isotok__trie_child(trie, slot, text[i]);
         if (slot == ISOTOK_NO_SLOT) break;
         if (trie[slot].value != 0 && is_allowed(&s->options, trie[slot].value)) {
-            m->size = i + 1;
             m->value = trie[slot].value;
+            m->size = m->value & ISOTOK_ADDED_NOT ? 1 : i + 1;
         }
     }
     m->open = i == size;
@@ -128,7 +128,8 @@ static bool is_taken(const struct isotok_session *s, const isotok_input *input, 
                      struct match *m)
 {
     bool open = false,
-         taken = (s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK_ADDED_PLAIN);
+         taken = ((s->options.flags & ISOTOK_SPECIAL) || (m->value & ISOTOK_ADDED_PLAIN)) &&
+                 !(m->value & ISOTOK_ADDED_NOT);
     if (taken && (m->value & ISOTOK_ADDED_SINGLE_WORD))
         taken =
             !begins_word(s->model, input->text + p + m->size, input->size - p - m->size, &open) &&
@@ -228,8 +229,8 @@ isotok_status isotok__special_emit(struct isotok_session *s, isotok_input *input
     isotok_status status;
     if (ISOTOK__HAS(s->model->trim))
         isotok__trim(s, &begin, &end, count_units(n->unit, text, lead),
-                 count_units(n->unit, text + trail, size - trail),
-                 lead == isotok__lead_size(text[0]));
+                     count_units(n->unit, text + trail, size - trail),
+                     lead == isotok__lead_size(text[0]));
     status = isotok__emit_special(s, output, s->special_id, begin, end);
     if (status != ISOTOK_OK) return status;
     input->consumed += size;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -72,9 +73,34 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
         "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}],
     },
     "Replace": toy_hf.replace(" ", "▁"),
+    "NFC": {"type": "NFC"},
+    "NFKC": {"type": "NFKC"},
+    "NFC, Lowercase": {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}, toy_hf.replace(" ", "▁")],
+    },
+    "Replace of texts": {
+        "type": "Sequence",
+        "normalizers": [
+            toy_hf.replace("ab", "Xx"),
+            {"type": "Replace", "pattern": {"Regex": "1+"}, "content": "2"},
+        ],
+    },
+    "Nmt, NFC": {"type": "Sequence", "normalizers": [{"type": "Nmt"}, {"type": "NFC"}]},
 }
 LETTERS = "abcéXkK<>[]_12i"
 BESIDE = "abcéÀxX12Kk\u212a\u0301\u0323İıiſ中 \x00\t▁<>[]_\ud7a3ﬁ\u302e"
+MARKS = (
+    "",
+    "",
+    "\u0301",
+    "\x00",
+    "\u0338",
+    "\u0334\u0338",
+    "\u0323",
+    "\u0323\u0338\u0301",
+    "\u0344",
+)
 
 
 def _normalized_tokens(rng: random.Random) -> list[dict[str, Any]]:
@@ -94,7 +120,7 @@ def _spelled(rng: random.Random, contents: list[str]) -> str:
     chosen = rng.choices(parts, k=rng.randrange(8))
     text = "".join(part if rng.random() < 0.6 else part.swapcase() for part in chosen)
     if rng.random() < 0.3:
-        text = "".join(char + rng.choice(("", "", "\u0301", "\x00")) for char in text)
+        text = "".join(char + rng.choice(MARKS) for char in text)
     return text
 
 
@@ -103,7 +129,7 @@ def _spelled(rng: random.Random, contents: list[str]) -> str:
 def test_normalized_tokens(name: str, model: str, backend: str) -> None:
     rng = random.Random(f"{name} {model} normalized")
     compared = 0
-    for _ in range(3 if name == "BertNormalizer" else 30):
+    for _ in range(3 if name == "BertNormalizer" else 8 if "C" in name else 30):
         tokens = _normalized_tokens(rng)
         members = {"normalizer": NORMALIZERS[name], "added_tokens": tokens}
         source = toy_hf.dump(toy_hf.MODELS[model], **members)
@@ -116,6 +142,33 @@ def test_normalized_tokens(name: str, model: str, backend: str) -> None:
         for _ in range(40):
             _same(tok, ref, _spelled(rng, contents), rng)
     assert compared > 0
+
+
+BEHIND = "\u0338\u0334\u0301\u0323\u031b\u0344\u0327\u1161\u11a8\x01a>"
+"""Marks that compose with ends of tokens, marks that hide these from them, and others."""
+
+
+@pytest.mark.parametrize("name", ["NFC", "NFKC", "Nmt, NFC"])
+def test_marks_behind_a_token(name: str, backend: str) -> None:
+    """Whatever stands behind a token of which the last character can become another one."""
+    ends = [">", "=|"] if name == "NFKC" else [">", "=|", "o", "1", "\u1100"]
+    flags = dict.fromkeys(toy_hf.FLAGS, False) | {"normalized": True}
+    tokens = [{"id": 0, "content": f"<{end}"} | flags for end in ends]
+    members = {"normalizer": NORMALIZERS[name], "added_tokens": tokens}
+    source = toy_hf.dump(toy_hf.MODELS["bytes"], **members)
+    tok, ref = _load(source, backend), tokenizers.Tokenizer.from_str(source)
+    assert tok is not None
+    number = {token["content"]: ref.token_to_id(token["content"]) for token in tokens}
+    seen = dict.fromkeys(number, 0)
+    every = ["".join(some) for size in range(4) for some in itertools.product(BEHIND, repeat=size)]
+    for content, there in number.items():
+        texts = [f"x{content}{behind}" for behind in every]
+        wanted = [encoding.ids for encoding in ref.encode_batch(texts)]
+        assert tok.encode_batch(texts, output="list") == wanted
+        seen[content] = sum(there in ids for ids in wanted)
+    for content, count in seen.items():
+        can_compose = content[-1] in ">o\u1100"
+        assert 0 < count < len(every) if can_compose else count == len(every)
 
 
 def test_the_same_blob_from_the_packed_form() -> None:

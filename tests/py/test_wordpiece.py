@@ -79,12 +79,13 @@ def test_limits_and_parts(backend: str) -> None:
 
 
 def test_added_tokens(backend: str) -> None:
-    """Tokens of the vocabulary are in text too; others only if they are asked for."""
+    """Tokens of the vocabulary are in text too, but with "none"; others if they are asked for."""
     added = {"[UNK]": 0, "ab": 1, "[NEW]": 12}
     tokenizer = hf_models.opened(
         compile_model(wordpiece_fields(VOCAB, "[UNK]", added=added)), backend, (None,)
     )[0]
-    assert tokenizer.encode("abc", special="none") == [1, 2]
+    assert tokenizer.encode("abc", special={"[NEW]"}) == [1, 2]
+    assert tokenizer.encode("abc", special="none") == [0, 2]
     assert tokenizer.encode("[NEW]", special="none") == [0]
     assert tokenizer.encode("[NEW]é[UNK]ab", special="all") == [12, 5, 0, 1]
     assert tokenizer.id_to_piece(12) == "[NEW]"

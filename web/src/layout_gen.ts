@@ -128,6 +128,7 @@ export const ADDED_PLAIN = 33554432;
 export const ADDED_LSTRIP = 67108864;
 export const ADDED_RSTRIP = 134217728;
 export const ADDED_SINGLE_WORD = 268435456;
+export const ADDED_NOT = 536870912;
 
 // enum of ISOTOK_DECODE_SPACES
 export const DECODE_SPACES = 1;

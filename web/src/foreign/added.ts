@@ -41,7 +41,8 @@ function checkKinds(tokens: readonly AddedToken[], isNormalized: boolean, known:
   if (isNormalized && late[0] !== undefined) {
     throw unsupported(
       "added_tokens",
-      `${shorten(late[0].content)} with "normalized": true behind a normalizer`,
+      `${shorten(late[0].content)} with "normalized": true behind a normalizer ` +
+        '(with "normalized": false it is found in the text as it is)',
     );
   }
   checkSpaces(tokens);

@@ -16,11 +16,12 @@ from typing import Final
 from isotok import _layout_gen as abi
 from isotok._added import flags_of
 from isotok.compile.normalizers.reader import read_normalizer
-from isotok.compile.normalizers.steps import SELF, Map, Step
+from isotok.compile.normalizers.steps import SELF, Literal, Map, Run, Step
 from isotok.compile.pretok.properties import need
 from isotok.compile.tokenizer_json.checked import Json
 from isotok.compile.tokenizer_json.document import AddedToken, Document, resolve_added
 from isotok.compile.tokenizer_json.errors import shorten, unsupported
+from isotok.compile.tokenizer_json.joined import Joined
 from isotok.compile.tokenizer_json.nodes import make_nodes
 from isotok.compile.tokenizer_json.spellings import (
     Images,
@@ -98,7 +99,7 @@ def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[
         images = images_of(normalizer)
         for token in late:
             _check_spelled(token, images)
-    for token, other, why in _conflicts([_seen(token, images) for token in every]):
+    for token, other, why in _conflicts([_seen(token, images) for token in every], images):
         both = f"{shorten(token.content)} and {shorten(other.content)}"
         raise unsupported("added_tokens", f"{both}: {why}")
     numbers = array("I")
@@ -115,14 +116,24 @@ def added_fields(tokens: Iterable[AddedToken], normalizer: Json | None) -> list[
 
 def _check_spelled(token: AddedToken, images: Images | None) -> None:
     """Refuse what is not in the normalized text just where its spellings are in the raw text."""
-    what = f'{shorten(token.content)} with "normalized": true behind a normalizer'
-    if images is None:
-        raise unsupported("added_tokens", what)
-    if why := why_not(token.content, images):
-        raise unsupported("added_tokens", f"{what}, {why}")
     strips = token.lstrip or token.rstrip
-    if (strips and not images.keep("space")) or (token.single_word and not images.keep("word")):
-        raise unsupported("added_tokens", f"{what} that changes what can stand beside it")
+    if images is None:
+        why = ""
+    elif not (why := why_not(token.content, images)):
+        if images.joined is not None and token.single_word:
+            why = "that composes what stands beside it"
+        elif (strips and not images.keep("space")) or (
+            token.single_word and not images.keep("word")
+        ):
+            why = "that changes what can stand beside it"
+        else:
+            return
+    what = (
+        f'{shorten(token.content)} with "normalized": true behind a normalizer{why and ", "}{why}'
+    )
+    raise unsupported(
+        "added_tokens", f'{what} (with "normalized": false it is found in the text as it is)'
+    )
 
 
 def _seen(token: AddedToken, images: Images | None) -> AddedToken:
@@ -159,6 +170,10 @@ def _is_inert(token: AddedToken, normalizer: Sequence[Step]) -> bool:
 
 
 def _leaves_alone(text: str, step: Step) -> bool:
+    if isinstance(step, (Literal, Run)) and step.content and set(text).isdisjoint(step.content):
+        if isinstance(step, Literal):
+            return set(text).isdisjoint(step.pattern)
+        return not any(ord(char) in step.points for char in text)
     if not isinstance(step, Map):
         return False
     images = [
@@ -174,7 +189,9 @@ def _leaves_alone(text: str, step: Step) -> bool:
 # ---- Two tokens -----------------------------------------------------------------------
 
 
-def _conflicts(tokens: Sequence[AddedToken]) -> Iterator[tuple[AddedToken, AddedToken, str]]:
+def _conflicts(
+    tokens: Sequence[AddedToken], images: Images | None
+) -> Iterator[tuple[AddedToken, AddedToken, str]]:
     """Yield pairs that one search would find elsewhere, and why."""
     spaces = need("tokenizers fixed", "space")
     begins = [token for token in tokens if ord(token.content[0]) in spaces]
@@ -187,12 +204,29 @@ def _conflicts(tokens: Sequence[AddedToken]) -> Iterator[tuple[AddedToken, Added
         yield ends, begins[0], "they can overlap in white space that a third takes along"
     late = [token for token in tokens if token.normalized]
     early = [token for token in tokens if not token.normalized]
+    if images is not None and images.joined is not None:
+        yield from _joined_conflicts(late, early, images.joined)
     if len(late) * len(early) > _MOST_PAIRS:
         yield late[0], early[0], 'too many of which only some are "normalized"'
     for token in late:
         for other in early:
             if why := _conflict(token, other):
                 yield token, other, why
+
+
+def _joined_conflicts(
+    late: Sequence[AddedToken], early: Sequence[AddedToken], joined: Joined
+) -> Iterator[tuple[AddedToken, AddedToken, str]]:
+    """Yield pairs of which one is there if the other is not, because of what stands behind it."""
+    contents = {token.content: token for token in late}
+    for token in late:
+        for size in range(1, len(token.content)):
+            if token.content[:size] in contents:
+                other = contents[token.content[:size]]
+                yield token, other, "one begins as the other, and marks can compose with its end"
+    for token in early:
+        if late and joined.can_join(token.content[0]):
+            yield late[0], token, "one begins with a mark, which is not part of the other"
 
 
 def _conflict(late: AddedToken, early: AddedToken) -> str:

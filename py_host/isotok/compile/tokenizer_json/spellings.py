@@ -19,16 +19,18 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
+from isotok import _layout_gen as abi
 from isotok.compile.normalizers import data
 from isotok.compile.normalizers.reader import read_normalizer
 from isotok.compile.normalizers.steps import Form, Map, Step, normal_form
 from isotok.compile.pretok.properties import need
 from isotok.compile.tokenizer_json.checked import Json
+from isotok.compile.tokenizer_json.joined import BROKEN, Joined, Tail, joined_of
 from isotok.compile.tokenizer_json.nodes import Bytes, bytes_of_characters
 
 _NOWHERE: Final = -1
-State = tuple[int, int, bool]
-"""Nodes of the two tries, and whether what came last was deleted."""
+State = tuple[int, int, bool, "Tail | str | None"]
+"""Nodes of the two tries, whether what came last was deleted, and what stands behind a token."""
 
 
 # ---- What a normalizer makes of a character -------------------------------------------
@@ -43,10 +45,13 @@ class Images:
     kept : mapping of str to str
         Images that are not empty.
     deleted : frozenset of str
+    joined : Joined, optional
+        What marks behind a character compose with it, if they do.
     """
 
     kept: Mapping[str, str]
     deleted: frozenset[str]
+    joined: Joined | None = None
 
     def of(self, text: str) -> str:
         """Return the image of a text."""
@@ -102,19 +107,21 @@ def images_of(normalizer: Json | None) -> Images | None:
 @lru_cache(maxsize=8)
 def _images(normalizer: str) -> Images | None:
     steps = read_normalizer(json.loads(normalizer))
+    joined = joined_of(steps)
     if not all(
-        isinstance(step, Map) or (isinstance(step, Form) and not step.composes) for step in steps
+        isinstance(step, Map) or (isinstance(step, Form) and (joined or not step.composes))
+        for step in steps
     ):
         return None
     kept: dict[str, str] = {}
     deleted: set[str] = set()
-    for char in _changed(steps):
+    for char in sorted(_changed(steps)):
         image = _image(char, steps)
         if not image:
             deleted.add(char)
         elif image != char:
             kept[char] = image
-    return Images(kept, frozenset(deleted))
+    return Images(kept, frozenset(deleted), joined)
 
 
 def _changed(steps: Iterable[Step]) -> set[str]:
@@ -152,6 +159,11 @@ def why_not(content: str, images: Images) -> str:
         Normalized.
     images : Images
     """
+    if images.joined is not None:
+        if any(images.joined.letters(char) for char in images.deleted):
+            return "that deletes characters behind a composing form"
+        if why := images.joined.why_not(content):
+            return why
     if not content:
         return "of which nothing is left"
     if any(data.combining_class(char) for char in content):
@@ -212,29 +224,33 @@ class Spellings:
     @property
     def start(self) -> State:
         """Both tries at their roots."""
-        return 0, 0, False
+        return 0, 0, False, None
 
     def __init__(self, early: Mapping[str, int], late: Mapping[str, int], images: Images) -> None:
         self._early = Trie(early)
         self._late = Trie(late)
         self._images = images
+        self._broken = next(iter(late.values()), 0) | abi.ADDED_NOT
 
     def value(self, state: State) -> int:
         """Value of the token that ends at a state, or 0."""
-        early, late, deleted = state
+        early, late, deleted, tail = state
+        if tail == BROKEN:
+            return self._broken
         found = 0 if early == _NOWHERE else self._early.values[early]
         return found or (0 if late == _NOWHERE or deleted else self._late.values[late])
 
     def loop(self, state: State) -> tuple[Bytes, State] | None:
         """Bytes that lead to a state, but for those of `step`: what is deleted."""
-        _, late, _ = state
-        if late in (0, _NOWHERE) or not self._images.deleted:
+        _, late, _, tail = state
+        late = late or _NOWHERE
+        if tail == BROKEN or (late == _NOWHERE and tail is None) or not self._images.deleted:
             return None
-        return self._images.loop, (_NOWHERE, late, True)
+        return self._images.loop, (_NOWHERE, late, True, tail)
 
     def step(self, state: State) -> dict[str, State]:
         """States that single characters lead to."""
-        early, late, _ = state
+        early, late, _, tail = state
         chars = list(self._early.children[early]) if early != _NOWHERE else []
         if late != _NOWHERE:
             for first in self._late.children[late]:
@@ -243,16 +259,28 @@ class Spellings:
         found = {
             char: (self._next_early(early, char), *self._next_late(late, char)) for char in chars
         }
-        return {char: to for char, to in found.items() if to[:2] != (_NOWHERE, _NOWHERE)}
+        found |= self._behind(tail)
+        return {char: to for char, to in found.items() if to[:2] != (_NOWHERE, _NOWHERE) or to[3]}
 
     def _next_early(self, node: int, char: str) -> int:
         return _NOWHERE if node == _NOWHERE else self._early.children[node].get(char, _NOWHERE)
 
-    def _next_late(self, node: int, char: str) -> tuple[int, bool]:
+    def _next_late(self, node: int, char: str) -> tuple[int, bool, Tail | None]:
         image = self._images.of_character(char)
-        if image:
-            return self._late.walk(node, image), False
-        return (_NOWHERE if node == 0 else node), True
+        if not image:
+            return (_NOWHERE if node == 0 else node), True, None
+        to = self._late.walk(node, image)
+        joined = self._images.joined
+        ends = joined is not None and to != _NOWHERE and self._late.values[to] != 0
+        return to, False, joined.begin(char) if joined is not None and ends else None
+
+    def _behind(self, tail: Tail | str | None) -> dict[str, State]:
+        """States that marks behind a token lead to."""
+        joined = self._images.joined
+        if joined is None or tail is None or isinstance(tail, str):
+            return {}
+        every = ((char, joined.next(tail, letters)) for char, letters in joined.followers)
+        return {char: (_NOWHERE, _NOWHERE, True, to) for char, to in every if to is not None}
 
 
 def too_many(tokens: Sequence[str], images: Images) -> bool:
