@@ -83,11 +83,11 @@ function bytesMoved(run: () => void): number {
   const { encodeInto } = TextEncoder.prototype;
   let moved = 0;
   try {
-    arrays.set = function (source: ArrayLike<number>, at?: number) {
+    arrays.set = function (this: Uint8Array, source: ArrayLike<number>, at?: number) {
       moved += source.length;
       return set.call(this, source, at);
     };
-    arrays.copyWithin = function (to: number, from: number, end: number = this.length) {
+    arrays.copyWithin = function (this: Uint8Array, to: number, from: number, end = this.length) {
       moved += end - from;
       return copyWithin.call(this, to, from, end);
     };
