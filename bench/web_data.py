@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import measure
 import numpy as np
-from isotok.compile import compile_model
+import web_models
 from support import data
 
 BENCH = Path(__file__).resolve().parent / "web"
 FOLDER = data.BUILD / "bench_web/data"
 PAGES = data.BUILD / "bench_web/pages"
 
-MODELS = ("llama2", "gemma3", "xlmr")
-CORPORA = ("en", "code", "ja")
+CORPORA = ("en", "code", "ja", "zh", "multi")
 MB = 1_000_000
 # Where texts begin in a corpus of 5 MB, in bytes; each ends at the end of a line.
 WARM_UP = 200_000
@@ -32,7 +30,7 @@ SENTENCE = re.compile(r".+?(?:[.!?。！？]+[\"'”’」』)]*\s*|\n\s*\n|$)",
 
 
 class Text:
-    """A file of texts to encode one by one, and the ids that sentencepiece gives them."""
+    """A file of texts to encode one by one, and the ids that a model's library gives them."""
 
     def __init__(self, name: str, texts: list[str]) -> None:
         self.name = name
@@ -44,7 +42,7 @@ class Text:
     def ids(self, model: str) -> str:
         """Digest of all ids, one text after the other, as session.mjs makes it."""
         found = hashlib.sha256()
-        for ids in processor(model).encode(self.texts, num_threads=1):
+        for ids in web_models.reference(model)(self.texts):
             found.update(np.asarray(ids, dtype="<u4").tobytes())
         return found.hexdigest()
 
@@ -78,52 +76,41 @@ class Corpus:
 
 
 @cache
-def processor(model: str) -> Any:
-    import sentencepiece
-
-    return sentencepiece.SentencePieceProcessor(model_file=str(source_of(model)))
-
-
-@cache
 def corpus(name: str) -> Corpus:
     return Corpus(name)
-
-
-def source_of(model: str) -> Path:
-    return data.models_dir() / f"{model}.model"
 
 
 def blob_size(model: str) -> int:
     return (FOLDER / f"{model}.isotok").stat().st_size
 
 
-def missing() -> str | None:
+def missing(models: Sequence[str], corpora: Sequence[str]) -> str | None:
     """What is not here, to be said instead of a result."""
-    paths = [source_of(model) for model in MODELS]
-    paths += [data.corpora_dir() / f"{name}.txt" for name in CORPORA]
+    paths = [data.corpora_dir() / f"{name}.txt" for name in corpora]
     absent = [path for path in paths if not path.exists()]
-    return data.absence(absent[0]) if absent else None
+    return data.absence(absent[0]) if absent else web_models.missing(models)
 
 
-def prepare() -> None:
+# Modules of WebAssembly that engines read: ours, then those of peers.
+OURS = ("isotok.wasm", "isotok-build.wasm")
+PEERS = {
+    "kitoken.wasm": "kitoken/dist/web_bg.wasm",
+    "tiktoken.wasm": "tiktoken/lite/tiktoken_bg.wasm",
+}
+
+
+def prepare(models: Sequence[str]) -> None:
     """Write what sessions read, and bring the peers."""
     parts = ["web", "playground-tests", "bench-web"]
     subprocess.run(["./build.sh", "build", *parts], cwd=measure.ROOT, check=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for model in MODELS:
-        source = source_of(model).read_bytes()
-        (FOLDER / f"{model}.model").write_bytes(source)
-        (FOLDER / f"{model}.isotok").write_bytes(compile_model(source))
-        (FOLDER / f"{model}.packed").write_bytes(compile_model(source, form="packed"))
-        (FOLDER / f"{model}.tokenizer.json").write_bytes(tokenizer_json(model))
-    for name in ("isotok.wasm", "isotok-build.wasm"):
+    for model in models:
+        for name, contents in web_models.files(model):
+            (FOLDER / name).write_bytes(contents)
+    for name in OURS:
         shutil.copyfile(measure.ROOT / "web/dist" / name, FOLDER / name)
-    kitoken = BENCH / "node_modules/kitoken/dist/web_bg.wasm"
-    shutil.copyfile(kitoken, FOLDER / "kitoken.wasm")
-
-
-def tokenizer_json(model: str) -> bytes:
-    path = data.models_dir() / f"{model}.tokenizer.json"
-    if path.exists():
-        return path.read_bytes()
-    return gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
+    for name, path in PEERS.items():
+        shutil.copyfile(BENCH / "node_modules" / path, FOLDER / name)
+    for model in web_models.RANKS:
+        ranks = BENCH / f"node_modules/tiktoken/encoders/{model}.json"
+        shutil.copyfile(ranks, FOLDER / f"{model}.ranks.json")

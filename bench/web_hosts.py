@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import web_models
 from support.browser import CHROMIUM_FLAGS, FolderHandler, serving
 
 FOLDER = Path(__file__).resolve().parent / "web"
@@ -56,12 +57,13 @@ class Node:
 
     def session(self, engine: str, model: str) -> Session:
         script = str(FOLDER / "node.mjs")
-        return NodeSession([self.path, "--expose-gc", script, str(self.data), engine, model])
+        what = [engine, model, web_models.source(model)]
+        return NodeSession([self.path, "--expose-gc", script, str(self.data), *what])
 
 
 class NodeSession:
     def __init__(self, command: list[str]) -> None:
-        self.what = " ".join(command[-2:])
+        self.what = " ".join(command[-3:-1])
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -102,7 +104,7 @@ class PageSession:
         self.page.set_default_timeout(600_000)
         self.page.goto(f"{address}/page/page.html")
         self.page.wait_for_function("() => globalThis.start !== undefined")
-        self.page.evaluate("what => start(what)", [engine, model])
+        self.page.evaluate("what => start(what)", [engine, model, web_models.source(model)])
 
     def __call__(self, command: str, **arguments: object) -> dict[str, Any]:
         found: dict[str, Any] = self.page.evaluate(

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import web_data
+import web_models
 from web_hosts import Host, Session
+from web_models import OURS
 
-OURS = "isotok"
-# Engines for a model. Others that open it answer with other ids (kitoken: gemma3), or are
-# the same code (the two sentencepiece-js, of which one is shown for llama2).
-ENGINES = {
-    "llama2": (OURS, "kitoken", "sctg"),
-    "gemma3": (OURS, "huggingface"),
-    "xlmr": (OURS, "kitoken", "agnai", "sctg", "huggingface"),
-}
 WARM_UP = 1000
 """Milliseconds of other text of the corpus, for the compilers of the engine's code."""
+REPEAT = 400
+"""Milliseconds, and at least once, for a text that was seen before."""
 SLOW = 0.4
 """MB/s, cold: an engine below gets half of the texts."""
 
@@ -31,11 +27,14 @@ class Speed(NamedTuple):
     corpus: str
     engine: str
     exact: bool
+    """In all but `short`."""
+    short_exact: bool
     first: float
     """MB/s, texts of 1 MB never seen before; likewise the next three."""
     times: float
     repeat: float
-    """The same text again."""
+    """The same texts again."""
+    repeat_times: float
     cold: float
     """The first 200 KB of a new process."""
     short: float
@@ -88,24 +87,27 @@ class _Run:
         self.session: Session = host.session(engine, model)
         self.session("load")
         self.exact = True
-        self.repeat = 0.0
 
-    def encode(self, text: web_data.Text, again: int = 0) -> float:
+    def encode(self, text: web_data.Text) -> float:
         """MB/s."""
-        found = self.session("encode", file=text.name, again=again)
+        found = self.session("encode", file=text.name)
         self.exact = self.exact and found["ids"] == text.ids(self.model)
-        if again:
-            self.repeat = text.size / found["repeat"] / 1e3
         return text.size / found["ms"] / 1e3
+
+    def repeat(self, text: web_data.Text) -> float:
+        """MB/s, of the least time."""
+        return text.size / self.session("repeat", file=text.name, ms=REPEAT)["ms"] / 1e3
 
 
 def speed(hosts: Sequence[Host], model: str, name: str) -> Iterator[Speed]:
     corpus = web_data.corpus(name)
-    runs = [_Run(host, engine, model) for host in hosts for engine in ENGINES[model]]
+    runs = [_Run(host, engine, model) for host in hosts for engine in web_models.engines(model)]
     cold = [run.encode(corpus.cold) for run in runs]
     _warm_up(runs, corpus.cold)
     long = _in_turns(runs, cold, corpus.long)
+    repeat = _in_turns(runs, cold, corpus.long[:3], _Run.repeat)
     _warm_up(runs, corpus.short[0])
+    exact = [run.exact for run in runs]
     short = _in_turns(runs, cold, corpus.short[1:])
     for run in runs:
         run.session.close()
@@ -113,10 +115,11 @@ def speed(hosts: Sequence[Host], model: str, name: str) -> Iterator[Speed]:
     for i, run in enumerate(runs):
         own = ours[run.host.name]
         yield Speed(
-            *(run.host.name, model, name, run.engine, run.exact),
+            *(run.host.name, model, name, run.engine, exact[i], run.exact),
             first=statistics.median(long[i]),
             times=_times(long[own], long[i]),
-            repeat=run.repeat,
+            repeat=statistics.median(repeat[i]),
+            repeat_times=_times(repeat[own], repeat[i]),
             cold=cold[i],
             short=statistics.median(short[i]),
             short_times=_times(short[own], short[i]),
@@ -128,15 +131,19 @@ def _warm_up(runs: list[_Run], text: web_data.Text) -> None:
         run.session("warmUp", file=text.name, ms=WARM_UP)
 
 
-def _in_turns(runs: list[_Run], cold: list[float], texts: list[web_data.Text]) -> list[list[float]]:
+def _in_turns(
+    runs: list[_Run],
+    cold: list[float],
+    texts: list[web_data.Text],
+    measure: Callable[[_Run, web_data.Text], float] = _Run.encode,
+) -> list[list[float]]:
     """MB/s of each run on each text; a slow one leaves out the second half of them."""
     found: list[list[float]] = [[] for _ in runs]
     for turn, text in enumerate(texts):
         text.ids(runs[0].model)  # not between two that are compared
-        again = 2 if turn == 1 and len(text.texts) == 1 else 0
         for i in sorted(range(len(runs)), key=lambda i: (i + turn) % len(runs)):
             if cold[i] >= SLOW or turn < len(texts) / 2:
-                found[i].append(runs[i].encode(text, again))
+                found[i].append(measure(runs[i], text))
     return found
 
 
@@ -148,8 +155,7 @@ def _times(ours: list[float], other: list[float]) -> float:
 
 
 def load(hosts: Sequence[Host], model: str, rounds: int) -> Iterator[Load]:
-    engines = (*ENGINES[model], "packed")
-    keys = [(host, engine) for host in hosts for engine in engines]
+    keys = [(host, engine) for host in hosts for engine in web_models.loaders(model)]
     times: dict[tuple[str, str], list[float]] = {(h.name, e): [] for h, e in keys}
     exact: dict[tuple[str, str], bool] = {}
     for turn in range(rounds):
@@ -164,8 +170,12 @@ def load(hosts: Sequence[Host], model: str, rounds: int) -> Iterator[Load]:
         yield Load(host.name, model, engine, exact[key], statistics.median(times[key]))
 
 
+EXACT = ("en", "code", "ja")
+"""Corpora of which all ids must be right for an engine to count as exact."""
+
+
 def _is_exact(session: Session, model: str) -> bool:
-    texts = [web_data.corpus(name).cold for name in web_data.CORPORA]
+    texts = [web_data.corpus(name).cold for name in EXACT]
     return all(session("encode", file=text.name)["ids"] == text.ids(model) for text in texts)
 
 
@@ -175,7 +185,7 @@ def _is_exact(session: Session, model: str) -> bool:
 def memory(hosts: Sequence[Host], model: str, rounds: int = 3) -> Iterator[Memory]:
     text = web_data.corpus("en").long[0]
     for host in hosts:
-        for engine in ENGINES[model]:
+        for engine in web_models.engines(model):
             found = []
             for _ in range(rounds if engine == OURS else 1):
                 session = host.session(engine, model)
@@ -196,7 +206,7 @@ PATIENCE = 2000.0
 
 
 def growth(host: Host, model: str) -> Iterator[Growth]:
-    for engine in ENGINES[model]:
+    for engine in web_models.engines(model):
         session = host.session(engine, model)
         session("load")
         if engine == OURS:
@@ -213,7 +223,7 @@ def _grow(session: Session, model: str, engine: str, size: int, rounds: int) -> 
 
 def _largest(session: Session, model: str, engine: str) -> Growth:
     """The growth at the largest size, up to ours, that the patience is enough for."""
-    size = GROWTH_SIZE // 64
+    size = GROWTH_SIZE // 256
     while True:
         found = _grow(session, model, engine, size, 2)
         if size == GROWTH_SIZE or found.ms4 * found.ms4 / found.ms > PATIENCE:

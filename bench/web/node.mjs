@@ -1,7 +1,7 @@
 /**
  * A session in Node, on lines of JSON:
  *
- *     node [--expose-gc] node.mjs FOLDER ENGINE MODEL
+ *     node [--expose-gc] node.mjs FOLDER ENGINE MODEL SOURCE
  *
  * Each line of the input is a command with its arguments, each line of the output its result.
  */
@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Session } from "./session.mjs";
 
-const [folder, engine, model] = process.argv.slice(2);
+const [folder, engine, model, source] = process.argv.slice(2);
 const read = (name) => new Uint8Array(readFileSync(join(folder, name)));
 
 /** Resident bytes when what is not used any more is gone. */
@@ -42,7 +42,7 @@ const host = {
   warmUp,
 };
 
-const session = new Session(host, engine, model);
+const session = new Session(host, engine, model, source);
 for await (const line of createInterface({ input: process.stdin })) {
   const { command, ...rest } = JSON.parse(line);
   console.log(JSON.stringify(await session[command](rest)));

@@ -71,7 +71,7 @@ const host = {
 
 let session;
 
-globalThis.start = ([engine, model]) => {
-  session = new Session(host, engine, model);
+globalThis.start = (what) => {
+  session = new Session(host, ...what);
 };
 globalThis.command = ({ command, ...rest }) => session[command](rest);

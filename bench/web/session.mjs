@@ -5,15 +5,20 @@
  * Times are in milliseconds.
  */
 
-/** What engines read, for a model named *. */
+/** What engines read, for a model named *, whose source is ?. */
 const NEEDS = {
   isotok: ["*.isotok", "isotok.wasm"],
   packed: ["*.packed", "isotok.wasm", "isotok-build.wasm"],
-  kitoken: ["*.model", "kitoken.wasm"],
+  source: ["?", "isotok.wasm", "isotok-build.wasm"],
+  kitoken: ["?", "kitoken.wasm"],
   huggingface: ["*.tokenizer.json"],
-  agnai: ["*.model"],
-  sctg: ["*.model"],
+  "web-tokenizers": ["?"],
+  tiktoken: ["*.ranks.json", "tiktoken.wasm"],
+  agnai: ["?"],
+  sctg: ["?"],
 };
+/** Engines with vocabularies of their own, each in a script for one model. */
+const FOR_MODELS = ["gpt-tokenizer", "ai-tokenizer", "js-tiktoken"];
 
 /** Encodes in calls of one text each, like a program that has them one by one. */
 function encodeAll(encode, texts) {
@@ -35,35 +40,36 @@ async function digest(found) {
 
 export class Session {
   #host;
-  #name;
+  #needs;
+  #script;
   #model;
+  #source;
   #engine;
   #encode;
 
-  constructor(host, engine, model) {
+  constructor(host, engine, model, source) {
     this.#host = host;
-    this.#name = engine;
+    const names = NEEDS[engine] ?? [];
+    this.#needs = names.map((name) => name.replace("*", model).replace("?", source));
+    this.#script = FOR_MODELS.includes(engine) ? `${engine}.${model}` : engine;
     this.#model = model;
+    this.#source = source;
   }
 
   /** Imports the engine, opens the model, encodes a word; all it reads is in memory before. */
   async load() {
-    await this.#host.prefetch(this.#name);
+    await this.#host.prefetch(this.#script);
     const read = new Map();
-    for (const name of this.#needs()) read.set(name, await this.#host.read(name));
+    for (const name of this.#needs) read.set(name, await this.#host.read(name));
     const bytes = (name) => read.get(name);
     const start = performance.now();
     await this.#open({ bytes, source: bytes });
     return { ms: performance.now() - start };
   }
 
-  #needs() {
-    return NEEDS[this.#name].map((name) => name.replace("*", this.#model));
-  }
-
   async #open(files) {
-    this.#engine = await this.#host.engine(this.#name);
-    this.#encode = await this.#engine.open(this.#model, files);
+    this.#engine = await this.#host.engine(this.#script);
+    this.#encode = await this.#engine.open(this.#model, files, this.#source);
     this.#encode("hello");
   }
 
@@ -71,19 +77,29 @@ export class Session {
     return JSON.parse(new TextDecoder().decode(await this.#host.read(file)));
   }
 
-  /** Encodes the texts of a file; `again` times more for the least time of a repeat. */
-  async encode({ file, again = 0 }) {
+  /** Encodes the texts of a file. */
+  async encode({ file }) {
     const texts = await this.#texts(file);
-    const time = () => {
-      const start = performance.now();
-      const found = encodeAll(this.#encode, texts);
-      return { found, ms: performance.now() - start };
-    };
-    const { found, ms } = time();
-    const repeats = Array.from({ length: again }, () => time().ms);
+    const start = performance.now();
+    const found = encodeAll(this.#encode, texts);
+    const ms = performance.now() - start;
     const translate = this.#engine.translate ?? ((_model, ids) => ids);
-    const ids = await digest(found.map((each) => translate(this.#model, each)));
-    return { ms, repeat: again > 0 ? Math.min(...repeats) : null, ids };
+    return { ms, ids: await digest(found.map((each) => translate(this.#model, each))) };
+  }
+
+  /** The least time for the texts of a file, again and again while `ms` last. */
+  async repeat({ file, ms }) {
+    const texts = await this.#texts(file);
+    let least = Number.POSITIVE_INFINITY;
+    let now = performance.now();
+    const end = now + ms;
+    do {
+      const start = now;
+      encodeAll(this.#encode, texts);
+      now = performance.now();
+      least = Math.min(least, now - start);
+    } while (now < end);
+    return { ms: least };
   }
 
   /** Encodes the texts of a file again and again, so that compilers have done what they will. */
@@ -116,8 +132,8 @@ export class Session {
    * the start has above that of a host that has run nothing.
    */
   async memory({ file }) {
-    await this.#host.prefetch(this.#name);
-    const files = await this.#host.files(this.#needs());
+    await this.#host.prefetch(this.#script);
+    const files = await this.#host.files(this.#needs);
     const bare = await this.#host.memory();
     await this.#host.warmUp();
     const start = await this.#host.memory();

@@ -6,5 +6,6 @@ export async function open(model, files) {
   const tokenizer = await Tokenizer.load(files.source(`${model}.isotok`), {
     wasm: files.bytes("isotok.wasm"),
   });
-  return (text) => tokenizer.encode(text);
+  const options = { addSpecialTokens: false };
+  return (text) => tokenizer.encode(text, options);
 }

@@ -2,8 +2,14 @@
 
 import init, { Kitoken } from "kitoken/web";
 
-export async function open(model, files) {
+export async function open(_model, files, source) {
   await init({ module_or_path: files.bytes("kitoken.wasm") });
-  const tokenizer = Kitoken.from_sentencepiece(files.bytes(`${model}.model`));
+  const tokenizer = opened(files.bytes(source), source);
   return (text) => tokenizer.encode(text);
+}
+
+function opened(bytes, source) {
+  if (source.endsWith(".tiktoken")) return Kitoken.from_tiktoken(bytes);
+  if (source.endsWith(".json")) return Kitoken.from_tokenizers(bytes);
+  return Kitoken.from_sentencepiece(bytes);
 }

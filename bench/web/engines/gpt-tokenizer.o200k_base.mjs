@@ -1,0 +1,8 @@
+/** gpt-tokenizer, in JavaScript, with a vocabulary of its own. */
+
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+
+export async function open() {
+  const options = { disallowedSpecial: new Set() };
+  return (text) => encode(text, options);
+}

@@ -1,0 +1,9 @@
+/** js-tiktoken, in JavaScript, with a vocabulary of its own. */
+
+import { Tiktoken } from "js-tiktoken/lite";
+import ranks from "js-tiktoken/ranks/cl100k_base";
+
+export async function open() {
+  const tokenizer = new Tiktoken(ranks);
+  return (text) => tokenizer.encode(text, [], []);
+}
