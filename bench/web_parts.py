@@ -226,6 +226,6 @@ def _largest(session: Session, model: str, engine: str) -> Growth:
     size = GROWTH_SIZE // 256
     while True:
         found = _grow(session, model, engine, size, 2)
-        if size == GROWTH_SIZE or found.ms4 * found.ms4 / found.ms > PATIENCE:
+        if 2 * size > GROWTH_SIZE or found.ms4 * found.ms4 / found.ms > PATIENCE:
             return _grow(session, model, engine, size, 3)
         size *= 4

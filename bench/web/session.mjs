@@ -20,6 +20,8 @@ const NEEDS = {
 /** Engines with vocabularies of their own, each in a script for one model. */
 const FOR_MODELS = ["gpt-tokenizer", "ai-tokenizer", "js-tiktoken"];
 
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+
 /** Encodes in calls of one text each, like a program that has them one by one. */
 function encodeAll(encode, texts) {
   const found = [];
@@ -46,6 +48,7 @@ export class Session {
   #source;
   #engine;
   #encode;
+  #letter = 0;
 
   constructor(host, engine, model, source) {
     this.#host = host;
@@ -113,11 +116,15 @@ export class Session {
     return {};
   }
 
-  /** The least time for one letter, so many times, in each of some sizes in turns. */
-  async growth({ sizes, rounds, letter = "a" }) {
-    const texts = sizes.map((size) => letter.repeat(size));
+  /**
+   * The least time for one letter, so many times, in each of some sizes in turns. Each round
+   * takes another letter: who remembers words must not remember these.
+   */
+  async growth({ sizes, rounds }) {
     const least = sizes.map(() => Number.POSITIVE_INFINITY);
     for (let round = 0; round < rounds; round++) {
+      const letter = LETTERS[this.#letter++ % LETTERS.length];
+      const texts = sizes.map((size) => letter.repeat(size));
       for (const [i, text] of texts.entries()) {
         const start = performance.now();
         this.#encode(text);

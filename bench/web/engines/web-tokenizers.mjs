@@ -1,6 +1,6 @@
-/** @mlc-ai/web-tokenizers: Hugging Face's tokenizers in WebAssembly. */
+/** @agnai/web-tokenizers: Hugging Face's tokenizers in WebAssembly. */
 
-import { Tokenizer } from "@mlc-ai/web-tokenizers";
+import { Tokenizer } from "@agnai/web-tokenizers";
 
 export async function open(_model, files, source) {
   const tokenizer = await Tokenizer.fromJSON(files.bytes(source));
