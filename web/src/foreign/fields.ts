@@ -40,6 +40,13 @@ export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+/** A byte for each character, which are below U+0100. */
+export function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
 const NOTHING = new Uint8Array();
 
 /** Pieces by id; an id that stands for nothing is UNUSED and has no text. */
@@ -48,7 +55,7 @@ export class Pieces {
   readonly types: Uint8Array;
 
   constructor(size: number) {
-    this.texts = Array.from({ length: size }, () => NOTHING);
+    this.texts = new Array<Uint8Array>(size).fill(NOTHING);
     this.types = new Uint8Array(size).fill(abi.UNUSED);
   }
 

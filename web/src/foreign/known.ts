@@ -1,13 +1,10 @@
 /** Pre-tokenizers and normalizers that are compiled in advance, as tables of the package. */
 
+import { toBytes } from "./fields.js";
 import { inflate } from "./inflate.js";
 import { NormalizerTable, type Program } from "./known_normalizers.js";
 import { type PretokArrays, PretokTable } from "./known_pretok.js";
 import { normalizers, pretokenizers } from "./known_tables.js";
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-}
 
 /** Both tables; each is unpacked when it is asked for. */
 export class Known {
@@ -36,13 +33,13 @@ export class Known {
 
   #pretokTable(): PretokTable {
     const [size, text] = pretokenizers;
-    this.#pretok ??= new PretokTable(inflate(fromBase64(text), size));
+    this.#pretok ??= new PretokTable(inflate(toBytes(atob(text)), size));
     return this.#pretok;
   }
 
   #normalizerTable(): NormalizerTable {
     const [size, text] = normalizers;
-    this.#normalizers ??= new NormalizerTable(inflate(fromBase64(text), size));
+    this.#normalizers ??= new NormalizerTable(inflate(toBytes(atob(text)), size));
     return this.#normalizers;
   }
 }

@@ -32,6 +32,11 @@ export function isSpelled(text: string): boolean {
 
 /** What decoding gives: the bytes, or the text itself if one letter stands for none. */
 export function bytesOf(text: string): Uint8Array {
-  if (!isSpelled(text)) return toUtf8(text);
-  return Uint8Array.from(text, (letter) => byteOf(letter.charCodeAt(0)));
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const byte = byteOf(text.charCodeAt(i));
+    if (byte === NONE) return toUtf8(text);
+    bytes[i] = byte;
+  }
+  return bytes;
 }

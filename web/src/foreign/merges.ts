@@ -32,18 +32,19 @@ export interface Merging {
 /** Reads `model.merges`: the earlier a pair is there, the sooner it is merged. */
 export function readSplits(model: Json, merging: Merging): Splits {
   const { vocabulary, measure, isApart, isRefused } = merging;
-  const pairs = readPairs(model);
-  const tokens = new Uint32Array(pairs.length);
-  const entries = new Uint32Array(pairs.length);
+  const merges = readMerges(model);
+  const tokens = new Uint32Array(merges.length);
+  const entries = new Uint32Array(merges.length);
+  const find = finder(vocabulary);
   let count = 0;
-  for (const [rank, [left, right]] of pairs.entries()) {
-    const joined = left + right;
-    const token = vocabulary.get(joined);
+  for (let rank = 0; rank < merges.length; rank++) {
+    const [left, right] = pairOf(merges[rank] as Merge);
+    const token = find(left, right);
     if (token === undefined || !vocabulary.has(left) || !vocabulary.has(right)) {
-      const missing = [left, right, joined].find((text) => !vocabulary.has(text));
+      const missing = [left, right, left + right].find((text) => !vocabulary.has(text));
       throw broken(`${PATH}[${rank}]`, `${shorten(missing)} is not in the vocabulary`);
     }
-    if (isRefused(left) || isRefused(right) || isRefused(joined)) {
+    if (isRefused(left) || isRefused(right) || isRefused(left + right)) {
       throw unsupported(`${PATH}[${rank}]`, `a merge of ${shorten(left)} and ${shorten(right)}`);
     }
     const length = measure(left);
@@ -55,6 +56,23 @@ export function readSplits(model: Json, merging: Merging): Splits {
     entries[count++] = (rank << LEFT_BITS) | length;
   }
   return grouped(tokens.subarray(0, count), entries.subarray(0, count), merging.size);
+}
+
+/**
+ * Finds the token of two texts end to end: first behind the one that it found last, as most files
+ * number them, where nothing has to be joined.
+ */
+function finder(vocabulary: Vocabulary): (left: string, right: string) => number | undefined {
+  const texts: (string | undefined)[] = [];
+  for (const [text, id] of vocabulary) texts[id] = text;
+  let last: number | undefined;
+  return (left, right) => {
+    const next = last === undefined ? last : texts[last + 1];
+    const isNext =
+      next?.length === left.length + right.length && next.startsWith(left) && next.endsWith(right);
+    last = isNext ? (last as number) + 1 : vocabulary.get(left + right);
+    return last;
+  };
 }
 
 /** Groups entries by token; of a pair that is there twice the last counts, as in tokenizers. */
@@ -93,29 +111,42 @@ function lastOfEach(group: Uint32Array): Uint32Array {
 }
 
 type Pair = readonly [left: string, right: string];
+/** Two texts with a space between them, or a pair. */
+type Merge = string | Pair;
+
+function pairOf(merge: Merge): Pair {
+  if (typeof merge !== "string") return merge;
+  const space = merge.indexOf(" ");
+  return [merge.slice(0, space), merge.slice(space + 1)];
+}
 
 /** The merges; all are lines, or all are pairs. */
-function readPairs(model: Json): Pair[] {
+function readMerges(model: Json): Merge[] {
   const merges = get(model, "merges");
   if (!Array.isArray(merges)) throw broken(PATH, "an array of merges should be here");
-  const isLine = (entry: unknown) => typeof entry === "string";
-  const lines = merges.filter(isLine).length;
-  if (lines > 0 && lines < merges.length) {
+  const lines = merges.filter((entry) => typeof entry === "string");
+  if (lines.length > 0 && lines.length < merges.length) {
     throw broken(PATH, "lines and pairs must not be mixed");
   }
-  const entries: unknown[] =
-    lines === 0
-      ? merges
-      : (merges as string[])
-          .filter((line) => !line.startsWith("#version"))
-          .map((line) => line.split(" "));
+  const isLines = lines.length > 0;
+  const entries: unknown[] = isLines
+    ? lines.filter((line) => !line.startsWith("#version"))
+    : merges;
   if (entries.length > MOST_MERGES) {
     throw unsupported(PATH, `more than ${MOST_MERGES.toLocaleString("en")} merges`);
   }
   for (const [i, entry] of entries.entries()) {
-    if (!isPair(entry)) throw broken(`${PATH}[${i}]`, `${shorten(entry)} is not two strings`);
+    if (isLines ? isLine(entry as string) : isPair(entry)) continue;
+    const shown = isLines ? (entry as string).split(" ") : entry;
+    throw broken(`${PATH}[${i}]`, `${shorten(shown)} is not two strings`);
   }
-  return entries as Pair[];
+  return entries as Merge[];
+}
+
+/** Whether a line has one space. */
+function isLine(line: string): boolean {
+  const space = line.indexOf(" ");
+  return space >= 0 && line.indexOf(" ", space + 1) < 0;
 }
 
 function isPair(entry: unknown): boolean {

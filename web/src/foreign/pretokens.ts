@@ -85,7 +85,7 @@ export function wordFields(
     [abi.FIELD_NORMALIZER_FLAGS, scalar(0)],
     [abi.FIELD_PRETOKENS, scalar(unkId ?? abi.NO_TOKEN)],
     ...pieces.textFields(),
-    [abi.FIELD_SCORES, Float32Array.from(pieces.scores, rounded)],
+    [abi.FIELD_SCORES, new Float32Array(pieces.scores.map(rounded))],
     [abi.FIELD_TYPES, pieces.types],
     ...more,
     ...pretokenizer,

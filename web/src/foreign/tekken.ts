@@ -9,7 +9,7 @@ import { MOST_IDS } from "./document.js";
 import { broken, shorten, uncompiled } from "./errors.js";
 import type { Field } from "./fields.js";
 import type { Known } from "./known.js";
-import { fromBase64, keyOf, tiktokenFields } from "./tiktoken.js";
+import { fromBase64, tiktokenFields } from "./tiktoken.js";
 
 /** Of files up to version 7 that name none. */
 const OLD =
@@ -77,13 +77,12 @@ function readRanks(vocab: unknown, count: number, first: number): Map<string, nu
     const spelled = member(part, "token_bytes", "string", path);
     const token = fromBase64(spelled);
     if (token === undefined) throw broken(path, `${shorten(spelled)} is not base64`);
-    if (rank < 256 && (token.length !== 1 || token[0] !== rank)) {
+    if (rank < 256 && token !== String.fromCharCode(rank)) {
       const hex = rank.toString(16).padStart(2, "0");
       throw broken(path, `${shorten(spelled)} where the byte 0x${hex} should be`);
     }
-    const key = keyOf(token);
-    if (ranks.has(key)) throw broken(path, `${shorten(spelled)} is there twice`);
-    ranks.set(key, first + rank);
+    if (ranks.has(token)) throw broken(path, `${shorten(spelled)} is there twice`);
+    ranks.set(token, first + rank);
   }
   if (ranks.size < count) throw broken("vocab", `${ranks.size} tokens, but config needs ${count}`);
   return ranks;

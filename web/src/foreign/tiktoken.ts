@@ -4,7 +4,7 @@ import * as abi from "../layout_gen.js";
 import { byteFields } from "./bpe.js";
 import { MOST_IDS } from "./document.js";
 import { damaged, type ForeignError, refused, shorten } from "./errors.js";
-import { type Field, Pieces, toUtf8 } from "./fields.js";
+import { type Field, Pieces, toBytes, toUtf8 } from "./fields.js";
 import type { Known } from "./known.js";
 import type { PretokArrays } from "./known_pretok.js";
 import { type Encoding, encodings } from "./known_tables.js";
@@ -40,42 +40,35 @@ function nameOf(name: string): string {
     .replace(/\.tiktoken$/, "");
 }
 
-/** Bytes as a key: one character each. */
-export function keyOf(bytes: Uint8Array): string {
-  let key = "";
-  for (const byte of bytes) key += String.fromCharCode(byte);
-  return key;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const LINE = /^\s*(\S+)\s+(\d+)\s*$/;
+
+/** Bytes of base64, one character each; undefined if it is none. */
+export function fromBase64(text: string): string | undefined {
+  return BASE64.test(text) ? atob(text) : undefined;
 }
 
-/** Bytes of base64; undefined if it is none. */
-export function fromBase64(text: string): Uint8Array | undefined {
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
-    return undefined;
-  }
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-}
-
-/** Reads lines of a token in base64, a space, its rank. */
+/** Reads lines of a token in base64, a space, its rank; a token has a character for each byte. */
 function readRanks(data: Uint8Array): Map<string, number> {
   const ranks = new Map<string, number>();
   const lines = new TextDecoder("latin1").decode(data).split("\n");
   for (const [i, line] of lines.entries()) {
-    const parts = line.trim().split(/\s+/);
-    if (parts[0] === "" && parts.length === 1) continue;
-    const token = parts.length === 2 ? fromBase64(parts[0] as string) : undefined;
-    if (token === undefined || !/^\d+$/.test(parts[1] as string)) {
+    const [, base64, rank] = LINE.exec(line) ?? [];
+    const token = base64 === undefined ? undefined : fromBase64(base64);
+    if (token === undefined) {
+      if (line.trim() === "") continue;
       throw damaged(
         `rank file, line ${i + 1}: ${shorten(line.slice(0, 60))} is not a token in base64, a ` +
           "space and its rank; get the file again",
         i + 1,
       );
     }
-    ranks.set(keyOf(token), Number(parts[1]));
+    ranks.set(token, Number(rank));
   }
   return ranks;
 }
 
-/** Fields that give the ids of tiktoken: ranks by `keyOf`. */
+/** Fields that give the ids of tiktoken: ranks by tokens of a character for each byte. */
 export function tiktokenFields(
   ranks: ReadonlyMap<string, number>,
   arrays: PretokArrays,
@@ -90,14 +83,7 @@ export function tiktokenFields(
     throw rankError(`ranks and special tokens: ids must be below ${most}`);
   }
   const pieces = new Pieces(size);
-  for (const [key, rank] of ranks) {
-    put(
-      pieces,
-      rank,
-      Uint8Array.from(key, (one) => one.charCodeAt(0)),
-      abi.NORMAL,
-    );
-  }
+  for (const [token, rank] of ranks) put(pieces, rank, toBytes(token), abi.NORMAL);
   for (const [text, id] of special) {
     // o200k_harmony has 200018 twice: the first text is the one that is found and decoded
     if (pieces.types[id] !== abi.CONTROL) put(pieces, id, toUtf8(text), abi.CONTROL);
@@ -105,7 +91,7 @@ export function tiktokenFields(
   return byteFields(pieces, arraysFields(arrays), {
     parity: abi.PARITY_TIKTOKEN,
     whole: true,
-    scores: Float32Array.from({ length: size }, (_, id) => -id),
+    scores: new Float32Array(size).map((_, id) => -id),
   });
 }
 

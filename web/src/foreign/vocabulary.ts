@@ -15,7 +15,8 @@ export function readVocabulary(model: Json): Vocabulary {
   const vocab = Object.hasOwn(model, "vocab") ? model["vocab"] : undefined;
   if (!isObject(vocab)) throw broken(PATH, "an object of texts and ids should be here");
   const vocabulary = new Map<string, number>();
-  for (const [text, id] of Object.entries(vocab)) {
+  for (const text of Object.keys(vocab)) {
+    const id = vocab[text];
     if (!isId(id)) {
       throw broken(
         `${PATH}[${shorten(text)}]`,
