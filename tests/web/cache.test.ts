@@ -37,7 +37,7 @@ describe("cacheBytes", () => {
   );
 
   test.each([
-    [undefined, 1 << 14],
+    [undefined, 1 << 15],
     [0, 0],
     [LEAST, 64],
     [2 * LEAST - 1, 64],

@@ -57,7 +57,7 @@ export interface LoadOptions {
    */
   readonly cache?: boolean | string;
   /**
-   * Memory in which words are remembered with their tokens: a power of two, 1 MiB if not
+   * Memory in which words are remembered with their tokens: a power of two, 2 MiB if not
    * given, 0 for none. It changes no id.
    */
   readonly cacheBytes?: number;
@@ -108,7 +108,7 @@ const LEVELS: Readonly<Record<string, number>> = {
   trusted: abi.VERIFY_TRUSTED,
 };
 
-const CACHE_SIZE = 1 << 20;
+const CACHE_SIZE = 1 << 21;
 const LEAST_CACHE = 1 << 12;
 const MOST_CACHE = 1 << 28;
 
