@@ -3,28 +3,31 @@
 Every such file of the data folder: corpora as lines, documents and whole files; hostile texts;
 every code point in six contexts; a million random texts of each model. Ids, offsets, tokens and
 decoded text, with special tokens (`add_special_tokens`, `allowed_special="all"`) and without, and
-all columns of the drop-ins' encodings. Names end with the back end: `hf_corpora_native`.
+all columns of the drop-ins' encodings. The other library is asked once, for both back ends.
 
 `--size` reads only so many bytes of a corpus, and takes so many random texts and code points;
-`--model` takes only these models. docs/tokenizer_json.md says how long it takes.
+`--model` takes only these models; `--resume FILE` goes on where it was stopped.
+docs/tokenizer_json.md says how long it takes.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 from tests.full import hf_tasks
-from tests.full.hf_tasks import BACKENDS, BATCH, Tally, batches
+from tests.full.hf_tasks import BACKENDS, BATCH, Tally, Task, batches
 from tests.full.limits import Check, Checks
 from tests.support import data
 
 sys.path.insert(0, str(data.ROOT / "tests"))
 
-from support import hf, ranks
+from support import answers, hf, ranks
+from support.answers import Answers
 
 NAMES = (*hf.NAMES, *ranks.NAMES)
 TEXTS = 1_000_000
@@ -33,7 +36,13 @@ PARTS = 8
 CONTEXTS = ("{}", "{0}{0}", "a{}", "1{}", " {}", "{}\n")
 SAMPLE = 20
 """Texts of a batch that go through streams, limits and units of offsets."""
+COLUMNS = 100
+"""Texts of a batch of random ones that go through the drop-in."""
+JOINED = 40
+"""Code points that are a text in wasm where offsets are compared: a call for each takes hours."""
 LIMIT = 0x110000
+
+_last: list[str] = []
 
 
 def kind_of(name: str) -> ModuleType:
@@ -41,121 +50,187 @@ def kind_of(name: str) -> ModuleType:
     return ranks if name in ranks.NAMES else hf
 
 
+def _begin(name: str, what: str) -> tuple[ModuleType, Any, Tally]:
+    """The kind of a model, its other library, and a tally; tokens have equal texts by now."""
+    kind, tally = kind_of(name), Tally(f"{name} {what}")
+    if _last != [name]:  # both libraries' models are large: those of the task before go
+        for module in (hf, ranks):
+            module.forget()
+        _last[:] = [name]
+        for backend in BACKENDS:
+            tally.add(0, kind.same_names, name, backend)
+    return kind, kind.reference(name), tally
+
+
+def _tasks(
+    line: str, make: Callable[..., list[Check]], arguments: dict[str, Sequence[Any]]
+) -> Iterator[Check]:
+    """Run a task for each model and argument; those of a model follow on one another."""
+    tasks: dict[str, Task] = {
+        f"{name} {argument}": partial(make, name, *values)
+        for name in hf_tasks.chosen(NAMES)
+        for argument, values in arguments.items()
+    }
+    return hf_tasks.run(line, tasks)
+
+
 # ---- Corpora --------------------------------------------------------------------------
 
 
-def _compared(name: str, backend: str, what: str, texts: list[str]) -> Check:
-    kind = kind_of(name)
-    tok, ref, rng = kind.opened(name, backend), kind.reference(name), random.Random(what)
-    tally = Tally(f"{name} {backend} {what}")
+def _compared(name: str, what: str, texts: list[str]) -> Check:
+    kind, ref, tally = _begin(name, what)
+    rng = random.Random(what)
     for batch in batches(texts):
+        long = len(batch[0]) > 2000
+        sample = [0] if long else rng.sample(range(len(batch)), min(len(batch), SAMPLE))
+        dropped = rng.randrange(2)  # who is asked through the drop-in with special tokens
         for add in (True, False):
-            tally.add(len(batch), kind.same_encodings, tok, ref, batch, add=add)
-        add = rng.random() < 0.7
-        tally.add(len(batch), kind.same_compatible, name, ref, batch, add=add)
-        sample = batch[:1] if len(batch[0]) > 2000 else rng.sample(batch, min(len(batch), SAMPLE))
-        for text in sample:
-            tally.add(1, kind.same_streams, tok, ref, text, rng)
-            tally.add(1, kind.same_texts, tok, ref, kind.ids_of(ref, text, add=True), rng)
+            found = tally.add(len(batch), kind.Answers, ref, batch, add=add)
+            if found is None:
+                continue
+            odd = kind.odd_texts(name, found)
+            for i, backend in enumerate(BACKENDS):
+                tok, whole = kind.opened(name, backend), (i == dropped) == add
+                tally.add(0, answers.same_ids, tok, found)
+                if not whole:
+                    tally.add(0, answers.same_offsets, tok, found)
+                numbers = range(len(batch)) if whole else odd
+                tally.add(0, kind.same_columns, kind.compatible(name, backend), found, numbers)
+                if add:
+                    tally.add(0, answers.same_decoded, tok, found)
+                _samples(tally, tok, found, sample, rng)
     return tally.line()
+
+
+def _samples(
+    tally: Tally, tok: Any, found: Answers, numbers: Sequence[int], rng: random.Random
+) -> None:
+    """Streams of texts, and of ids with what they decode to."""
+    for i in numbers:
+        text, ids = found.texts[i], found.ids[i]
+        tally.add(0, answers.same_stream, tok, text, ids, rng, **found.options)
+    for options, texts in found.decoded_of(numbers):
+        for i, text in zip(numbers, texts, strict=True):
+            tally.add(0, answers.same_text, tok, found.ids[i], text, rng, **options)
 
 
 def _kinds(text: str) -> dict[str, list[str]]:
     return {"lines": text.splitlines(), "documents": hf.documents(text), "whole": [text]}
 
 
-def _corpus(name: str, backend: str, corpus: str, size: int) -> list[Check]:
+def _corpus(name: str, corpus: str, size: int) -> list[Check]:
     kinds = _kinds(hf.corpus(corpus, size))
-    return [_compared(name, backend, f"{corpus} {kind}", texts) for kind, texts in kinds.items()]
+    return [_compared(name, f"{corpus} {kind}", texts) for kind, texts in kinds.items()]
 
 
-def corpora(backend: str) -> Iterator[Check]:
+def corpora() -> Iterator[Check]:
     """All corpora through all models."""
     size = hf_tasks.size or 1 << 30
-    names = hf_tasks.chosen(NAMES)
-    return hf_tasks.run(
-        backend,
-        [partial(_corpus, name, backend, corpus, size) for name in names for corpus in hf.CORPORA],
-    )
+    return _tasks("hf_corpora", _corpus, {corpus: (corpus, size) for corpus in hf.CORPORA})
 
 
-def _stress(name: str, backend: str, size: int) -> list[Check]:
+def _stress(name: str, size: int) -> list[Check]:
     checks: list[Check] = []
     for title, text in hf.stress(size).items():
         for kind, texts in _kinds(text).items():
             if kind != "lines" or max(map(len, texts), default=0) < 10_000:
-                checks.append(_compared(name, backend, f"{title} {kind}", texts))
+                checks.append(_compared(name, f"{title} {kind}", texts))
     return checks
 
 
-def stress(backend: str) -> Iterator[Check]:
+def stress() -> Iterator[Check]:
     """The hostile corpora; bytes that are ill-formed as Python replaces them."""
-    size = hf_tasks.size or 1 << 30
-    names = hf_tasks.chosen(NAMES)
-    return hf_tasks.run(backend, [partial(_stress, name, backend, size) for name in names])
+    return _tasks("hf_stress", _stress, {"stress": (hf_tasks.size or 1 << 30,)})
 
 
 # ---- Code points ----------------------------------------------------------------------
 
 
-def _code_points(name: str, backend: str, context: str, stride: int) -> list[Check]:
-    kind = kind_of(name)
-    tok, ref = kind.opened(name, backend), kind.reference(name)
-    tally = Tally(f"{name} {backend} {context!r}")
-    compare = kind.same_encodings if backend == "native" else kind.same_ids
+def _code_points(name: str, context: str, stride: int) -> list[Check]:
+    kind, ref, tally = _begin(name, ascii(context))
+    native, wasm = (kind.opened(name, backend) for backend in BACKENDS)
     points = [p for p in range(stride // 2, LIMIT, stride) if not 0xD800 <= p < 0xE000]
-    for i in range(0, len(points), BATCH):
-        texts = [context.format(chr(point)) for point in points[i : i + BATCH]]
-        tally.add(len(texts), compare, tok, ref, texts, add=True)
-        if context == "{}" and backend == "native":
-            tally.add(len(texts), kind.same_compatible, name, ref, texts, add=True)
+    for i, batch in enumerate(batches([context.format(chr(point)) for point in points])):
+        found = tally.add(len(batch), kind.Answers, ref, batch, add=True)
+        if found is None:
+            continue
+        tally.add(0, answers.same_ids, native, found)
+        tally.add(0, answers.same_ids, wasm, found)
+        tally.add(0, answers.same_offsets, native, found)
+        tally.add(0, answers.same_decoded, native, found)
+        tally.add(0, _same_joined, native, wasm, found)
+        odd = kind.odd_texts(name, found) if context == "{}" or i % 10 == 0 else []
+        numbers = sorted({*odd, *range(0, len(batch), 10 if context == "{}" else 100)})
+        ours = kind.compatible(name, BACKENDS[i % 2])
+        tally.add(0, kind.same_columns, ours, found, numbers)
     return [tally.line()]
 
 
-def code_points(backend: str) -> Iterator[Check]:
+def _same_joined(native: Any, wasm: Any, found: Answers) -> None:
+    """Offsets and decoded text in wasm, of some texts as one, are the native ones."""
+    for i in range(0, len(found.texts), JOINED):
+        text = "".join(found.texts[i : i + JOINED])
+        each = [tok.encode_with_offsets(text, **found.options) for tok in (native, wasm)]
+        assert each[0] == each[1], text
+        ids = [number for one in found.ids[i : i + JOINED] for number in one]
+        for options, _ in found.decoded_of(()):
+            assert native.decode(ids, **options) == wasm.decode(ids, **options), ids
+
+
+def code_points() -> Iterator[Check]:
     """Every code point in six contexts."""
     stride = max(1, LIMIT // (hf_tasks.size or LIMIT))
-    names = hf_tasks.chosen(NAMES)
-    return hf_tasks.run(
-        backend,
-        [
-            partial(_code_points, name, backend, context, stride)
-            for name in names
-            for context in CONTEXTS
-        ],
+    return _tasks(
+        "hf_code_points",
+        _code_points,
+        {ascii(context): (context, stride) for context in CONTEXTS},
     )
 
 
 # ---- Random texts ---------------------------------------------------------------------
 
 
-def _random(name: str, backend: str, part: int, count: int) -> list[Check]:
-    kind = kind_of(name)
-    tok, ref = kind.opened(name, backend), kind.reference(name)
-    tally, rng = Tally(f"{name} {backend} part {part}"), random.Random(part)
-    makes = kind.Texts(name)
-    for _ in range(0, count, BATCH):
-        texts = [makes.text(rng) for _ in range(min(BATCH, count))]
+def _random(name: str, part: int, count: int) -> list[Check]:
+    kind, ref, tally = _begin(name, f"part {part}")
+    makes, rng = kind.Texts(name), random.Random(part)
+    for begin in range(0, count, BATCH):
+        texts = [makes.text(rng) for _ in range(min(BATCH, count - begin))]
         add = rng.random() < 0.5
-        compare = kind.same_encodings if backend == "native" else kind.same_ids
-        tally.add(len(texts), compare, tok, ref, texts, add=add)
-        some = texts[:SAMPLE]
-        tally.add(len(some), kind.same_encodings, tok, ref, some, add=not add)
-        tally.add(5 * len(some), kind.same_compatible, name, ref, texts[: 5 * SAMPLE], add=add)
-        for text in some:
-            tally.add(1, kind.same_streams, tok, ref, text, rng)
-            tally.add(1, kind.same_limits, tok, ref, text, rng)
-            tally.add(1, kind.same_in_units, tok, ref, text)
-        for _ in range(2 * SAMPLE):
-            tally.add(1, kind.same_texts, tok, ref, makes.ids(rng), rng)
-        if kind is hf:
-            tally.add(len(some), _same_special, name, backend, some, rng)
+        found = tally.add(len(texts), kind.Answers, ref, texts, add=add)
+        some = tally.add(0, kind.Answers, ref, texts[:SAMPLE], add=not add)
+        if found is None or some is None:
+            continue
+        numbers = sorted({*kind.odd_texts(name, found), *range(min(COLUMNS, len(texts)))})
+        ids = [makes.ids(rng) for _ in range(2 * SAMPLE)]
+        for backend in BACKENDS:
+            tok, ours = kind.opened(name, backend), kind.compatible(name, backend)
+            for each in (found, some):
+                tally.add(0, answers.same_ids, tok, each)
+                tally.add(0, answers.same_offsets, tok, each)
+            tally.add(0, answers.same_decoded, tok, found)
+            tally.add(0, kind.same_columns, ours, found, numbers)
+            _more(tally, kind, tok, ref, (found, some), rng)
+            for one in ids:
+                tally.add(0, kind.same_texts, tok, ref, one, rng)
+            if kind is hf:
+                tally.add(0, _same_special, tok, ref, some.texts, rng)
     return [tally.line()]
 
 
-def _same_special(name: str, backend: str, texts: list[str], rng: random.Random) -> None:
+def _more(
+    tally: Tally, kind: ModuleType, tok: Any, ref: Any, both: Sequence[Answers], rng: random.Random
+) -> None:
+    """Streams, limits and units of some texts, with special tokens and without."""
+    for each in both:
+        for text, ids in list(zip(each.texts, each.ids, strict=True))[:SAMPLE]:
+            tally.add(0, answers.same_stream, tok, text, ids, rng, **each.options)
+            tally.add(0, answers.same_limit, tok, text, ids, rng, **each.options)
+    for text in both[1].texts:
+        tally.add(0, kind.same_in_units, tok, ref, text)
+
+
+def _same_special(tok: Any, ref: Any, texts: list[str], rng: random.Random) -> None:
     """Special tokens of the text are text."""
-    tok, ref = hf.opened(name, backend), hf.reference(name)
     ref.encode_special_tokens = True
     try:
         for text in texts:
@@ -164,21 +239,15 @@ def _same_special(name: str, backend: str, texts: list[str], rng: random.Random)
         ref.encode_special_tokens = False
 
 
-def random_texts(backend: str) -> Iterator[Check]:
+def random_texts() -> Iterator[Check]:
     """A million random texts of each model."""
     count = -(-min(TEXTS, hf_tasks.size or TEXTS) // PARTS)
-    names = hf_tasks.chosen(NAMES)
-    return hf_tasks.run(
-        backend,
-        [partial(_random, name, backend, part, count) for name in names for part in range(PARTS)],
-    )
+    return _tasks("hf_random", _random, {f"part {part}": (part, count) for part in range(PARTS)})
 
 
-ALL: dict[str, Checks] = {}
-for _backend in BACKENDS:
-    ALL |= {
-        f"hf_corpora_{_backend}": partial(corpora, _backend),
-        f"hf_stress_{_backend}": partial(stress, _backend),
-        f"hf_code_points_{_backend}": partial(code_points, _backend),
-        f"hf_random_{_backend}": partial(random_texts, _backend),
-    }
+ALL: dict[str, Checks] = {
+    "hf_corpora": corpora,
+    "hf_stress": stress,
+    "hf_code_points": code_points,
+    "hf_random": random_texts,
+}

@@ -62,10 +62,12 @@ def added_tokens(backend: str) -> Iterator[Check]:
     """Random sets of added tokens on small models."""
     sets = min(2000, (hf_tasks.size or 1 << 30) // 1000) // PARTS + 1
     names = [name for name in toy_hf.MODELS if not name.endswith("bert")]
-    return hf_tasks.run(
-        backend,
-        [partial(_added, name, backend, seed, sets) for name in names for seed in range(PARTS)],
-    )
+    tasks = {
+        f"{name} {seed}": partial(_added, name, backend, seed, sets)
+        for name in names
+        for seed in range(PARTS)
+    }
+    return hf_tasks.run(f"hf_added_tokens_{backend}", tasks, backend)
 
 
 # ---- Large and hostile files ----------------------------------------------------------

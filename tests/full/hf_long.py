@@ -112,13 +112,15 @@ def _growth(name: str, backend: str) -> list[Check]:
 def right(backend: str) -> Iterator[Check]:
     """The ids of the other library."""
     names = hf_tasks.chosen(NAMES)
-    return hf_tasks.run(backend, [partial(_right, name, backend) for name in names])
+    tasks = {name: partial(_right, name, backend) for name in names}
+    return hf_tasks.run(f"hf_long_{backend}", tasks, backend)
 
 
 def growth(backend: str) -> Iterator[Check]:
     """1 MB costs at most 4.8 times 250 KB."""
     names = hf_tasks.chosen(NAMES)
-    return hf_tasks.run(backend, [partial(_growth, name, backend) for name in names])
+    tasks = {name: partial(_growth, name, backend) for name in names}
+    return hf_tasks.run(f"hf_growth_{backend}", tasks, backend)
 
 
 ALL: dict[str, Checks] = {}

@@ -1,9 +1,10 @@
 """`./build.sh test full`: the matrices and limits that are too long for every change.
 
     ./build.sh test full [--size BYTES] [--only NAME …] [--corpus NAME …]
-                         [--model NAME …] [--processes N]
+                         [--model NAME …] [--processes N] [--resume FILE]
 
-Exits with 1 if a line falls short. `--size` reads only the first BYTES of each corpus; of the
+Exits with 1 if a line falls short. With `--resume FILE` the lines hf_… write there each task that
+holds, and do not run it again. `--size` reads only the first BYTES of each corpus; of the
 shuffled text (cache_shuffled) it is the length, 1 GB if not given; hf_… take as many texts.
 """
 
@@ -80,13 +81,14 @@ def main() -> int:
     parser.add_argument("--corpus", nargs="+", default=[], help="only these corpora")
     parser.add_argument("--model", nargs="+", default=[], help="only these, of the lines hf_…")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--resume", type=Path, help="tasks of the lines hf_… that are done")
     options = parser.parse_args()
     if not data.real_models():
         print(data.absence(data.models_dir()))
         return 1
     cache.configure(options.size, options.processes)
     generation.configure(options.size, options.processes)
-    hf_tasks.configure(options.size, options.processes, options.model)
+    hf_tasks.configure(options.size, options.processes, options.model, options.resume)
     begin = time.monotonic()
     wanted = options.only or [*checks(), "matrix"]
     passed, failed = run_limits([name for name in wanted if name != "matrix"])

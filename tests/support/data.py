@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -38,6 +40,20 @@ def corpora_dir() -> Path:
 def real_models() -> list[Path]:
     """The `.model` files of the data, none where there is no data."""
     return sorted(models_dir().glob("*.model"))
+
+
+@contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Set variables of the environment for a while."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def absence(path: Path) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import atexit
 import random
 from bisect import bisect_right
-from collections.abc import Sequence
-from functools import cache
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import isotok
@@ -18,7 +18,9 @@ from isotok.compile import compile_model
 from isotok.compile._tiktoken import SPECIAL_TOKENS, read_ranks
 from isotok.compile.pretok.tiktoken import PATTERNS
 
-from support import data, hf
+from support import answers, data, hf
+from support.answers import Decoded, Offsets
+from support.arrays import np
 
 FILES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "o200k_harmony": "o200k_base"}
 NAMES = tuple(FILES)
@@ -57,14 +59,27 @@ def reference(name: str) -> Any:
 def opened(name: str, backend: str, cache_bytes: int | None = None) -> isotok.Tokenizer:
     blob = compile_model(source(name), name=f"{name}.tiktoken")
     tok = isotok.load(blob, backend=backend, cache_bytes=cache_bytes)  # type: ignore[arg-type]
-    atexit.register(tok.close)
+    _open.append(tok)
     return tok
 
 
+_open: list[isotok.Tokenizer] = []
+
+
+@atexit.register
+def forget() -> None:
+    """Close the models, and let go of all that was made of them."""
+    while _open:
+        _open.pop().close()
+    for made in (source, _definition, reference, opened, compatible, names, token_sizes):
+        made.cache_clear()
+
+
 @cache
-def compatible(name: str) -> drop_in.Encoding:
-    """The drop-in, on the back end of the environment."""
-    return drop_in.Encoding(name, **_definition(name))
+def compatible(name: str, backend: str) -> drop_in.Encoding:
+    """The drop-in."""
+    with data.environment(ISOTOK_BACKEND=backend):
+        return drop_in.Encoding(name, **_definition(name))
 
 
 class Texts(hf.Texts):
@@ -106,37 +121,93 @@ def _special(add: bool) -> Any:
     return "all" if add else "none"
 
 
+class Answers:
+    """What tiktoken says of texts, asked once for all that is compared with it."""
+
+    def __init__(self, ref: Any, texts: Sequence[str], *, add: bool) -> None:
+        self.ref, self.texts, self.add = ref, list(texts), add
+        self.ids = [ids_of(ref, text, add=add) for text in self.texts]
+        self.options = {"special": _special(add)}
+
+    @cached_property
+    def offsets(self) -> list[Offsets]:
+        """Characters of each token: one that it shares is all its."""
+        sizes = token_sizes(self.ref.name)
+        counts = [len(ids) for ids in self.ids]
+        flat = np.fromiter(chain.from_iterable(self.ids), np.int64, sum(counts))
+        ends = np.cumsum(sizes[flat])
+        raw = np.frombuffer("".join(self.texts).encode(), np.uint8)
+        assert (ends[-1] if len(ends) else 0) == len(raw), self.texts
+        characters = np.concatenate([[0], np.cumsum((raw & 0xC0) != 0x80)])
+        begins = np.concatenate([[0], np.cumsum([len(text) for text in self.texts])])
+        base = np.repeat(begins[:-1], counts)
+        first = characters[ends - sizes[flat] + 1] - 1 - base
+        every = list(zip(first.tolist(), (characters[ends] - base).tolist(), strict=True))
+        return [every[a:b] for a, b in pairwise(accumulate(counts, initial=0))]
+
+    @cached_property
+    def decoded(self) -> list[Decoded]:
+        return list(self.decoded_of(range(len(self.ids))))
+
+    def decoded_of(self, numbers: Sequence[int]) -> Iterator[Decoded]:
+        """Yield the texts of some of the ids."""
+        yield {}, [self.ref.decode(self.ids[i]) for i in numbers]
+
+
+@cache
+def names(name: str) -> dict[int, bytes]:
+    """Bytes of each token, by its id."""
+    ref = reference(name)
+    return {number: ref.decode_single_token_bytes(number) for number in Texts(name).known}
+
+
+def same_names(name: str, backend: str) -> None:
+    """Bytes of every token, of the model and the drop-in."""
+    theirs, ours, tok = names(name), compatible(name, backend), opened(name, backend)
+    assert {number: ours.decode_single_token_bytes(number) for number in theirs} == theirs
+    assert {number: tok.id_to_bytes(number) for number in theirs} == theirs
+
+
+@cache
+def token_sizes(name: str) -> Any:
+    """Bytes of each token as an array."""
+    every = names(name)
+    return np.array([len(every.get(number, b"")) for number in range(max(every) + 1)])
+
+
+def odd_texts(name: str, found: Answers) -> list[int]:
+    """None: the bytes of a token depend on nothing but its id."""
+    return []
+
+
 def same_ids(tok: isotok.Tokenizer, ref: Any, texts: Sequence[str], *, add: bool) -> None:
     """Ids as a batch, and their number."""
-    wanted = [ids_of(ref, text, add=add) for text in texts]
-    found = tok.encode_batch(texts, output="list", special=_special(add))
-    assert found == wanted, next(t for t, a, b in zip(texts, found, wanted, strict=True) if a != b)
-    assert tok.count_batch(texts, special=_special(add)) == [len(ids) for ids in wanted]
+    answers.same_ids(tok, Answers(ref, texts, add=add))
 
 
 def same_encodings(tok: isotok.Tokenizer, ref: Any, texts: Sequence[str], *, add: bool) -> None:
     """Ids as a batch and one by one, tokens, and offsets in code points."""
-    same_ids(tok, ref, texts, add=add)
-    for text in texts:
-        found = tok.encode_with_offsets(text, special=_special(add))
-        assert found.ids == ids_of(ref, text, add=add), text
-        begins = _begins(text, "utf-8", 1)
-        spans = _spans(ref, text, found.ids, begins)
-        assert found.offsets == [(begin, end) for begin, end, *_ in spans], text
+    found = Answers(ref, texts, add=add)
+    answers.same_ids(tok, found)
+    answers.same_offsets(tok, found)
 
 
-def same_compatible(name: str, ref: Any, texts: Sequence[str], *, add: bool) -> None:
-    """All that the drop-in does with a text."""
-    ours = compatible(name)
-    wanted = [ids_of(ref, text, add=add) for text in texts]
-    if add:
-        assert ours.encode_batch(list(texts), num_threads=1, allowed_special="all") == wanted
+DECODED = 20
+"""Texts of a batch whose ids the drop-in decodes, which takes no more than a table of tokens."""
+
+
+def same_columns(ours: Any, found: Answers, numbers: Sequence[int]) -> None:
+    """All that the drop-in does with texts, of those with these numbers."""
+    texts, wanted = [found.texts[i] for i in numbers], [found.ids[i] for i in numbers]
+    if found.add:
+        assert ours.encode_batch(texts, num_threads=1, allowed_special="all") == wanted
     else:
-        assert ours.encode_ordinary_batch(list(texts), num_threads=1) == wanted
+        assert ours.encode_ordinary_batch(texts, num_threads=1) == wanted
     for text, ids in zip(texts, wanted, strict=True):
-        assert ids_of(ours, text, add=add) == ids, text
-        assert ours.decode_tokens_bytes(ids) == ref.decode_tokens_bytes(ids), text
-        assert ours.decode_with_offsets(ids) == ref.decode_with_offsets(ids), text
+        assert ids_of(ours, text, add=found.add) == ids, text
+    for ids in wanted[:: len(wanted) // DECODED + 1]:
+        assert ours.decode_tokens_bytes(ids) == found.ref.decode_tokens_bytes(ids), ids
+        assert ours.decode_with_offsets(ids) == found.ref.decode_with_offsets(ids), ids
 
 
 def _begins(text: str, codec: str, width: int) -> list[int]:
@@ -170,28 +241,20 @@ def same_in_units(tok: isotok.Tokenizer, ref: Any, text: str) -> None:
 
 
 def same_limits(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
-    """`truncate` gives the first ids, `fits` knows how many there are."""
+    """`truncate`, `fits`."""
     for add in (True, False):
         ids = ids_of(ref, text, add=add)
-        limit = rng.randrange(len(ids) + 2)
-        assert tok.truncate(text, limit, special=_special(add)) == ids[:limit], (text, limit)
-        assert tok.fits(text, limit, special=_special(add)) is (len(ids) <= limit), (text, limit)
+        answers.same_limit(tok, text, ids, rng, special=_special(add))
 
 
 def same_streams(tok: isotok.Tokenizer, ref: Any, text: str, rng: random.Random) -> None:
     """Bytes that come in parts."""
     for add in (True, False):
-        parts = hf.cut(text.encode(), rng)
-        with tok.encoder(special=_special(add)) as encoder:
-            found = [number for part in parts for number in encoder.push(part)]
-            assert found + encoder.flush() == ids_of(ref, text, add=add), parts
+        ids = ids_of(ref, text, add=add)
+        answers.same_stream(tok, text, ids, rng, special=_special(add))
 
 
 def same_texts(tok: isotok.Tokenizer, ref: Any, ids: list[int], rng: random.Random) -> None:
     """Decoded at once and as they come."""
-    want = ref.decode(ids)
-    assert tok.decode(ids) == want, ids
+    answers.same_text(tok, ids, ref.decode(ids), rng)
     assert tok.decode_bytes(ids) == ref.decode_bytes(ids), ids
-    with tok.decoder() as decoder:
-        found = "".join(map(decoder.push, hf.cut(ids, rng))) + decoder.flush()
-    assert found == want, ids
