@@ -97,8 +97,7 @@ static size_t sort_size(const isotok__spec *spec, uint32_t count, size_t bytes)
 {
     return isotok__align_up(bytes + 1, ISOTOK_ALIGN) +
            isotok__align_up(spec->vocab_size * sizeof(uint32_t), ISOTOK_ALIGN) +
-           isotok__align_up(count * sizeof(isotok__sort_item), ISOTOK_ALIGN) +
-           isotok__sort_memory(count);
+           isotok__align_up(count * sizeof(isotok__sort_item), ISOTOK_ALIGN);
 }
 
 /* Sorts the selected pieces by their internal text; all memory is temp. */
@@ -124,7 +123,8 @@ static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, s
         }
     }
     *out = (sorted){items, count, pool, ends};
-    return isotok__sort(work, items, count, pool, ends);
+    isotok__sort(items, count, pool, ends);
+    return ISOTOK_OK;
 }
 
 /* Whether SentencePiece keeps both of two pieces with the same text: it has one map for

@@ -1,19 +1,13 @@
 /* Sort of byte strings: see sort.h. */
 #include "sort.h"
 
-enum { SHORT = 48 }; /* runs up to this length are sorted by insertion */
+enum { SHORT = 16 }; /* ranges up to this length are sorted by insertion */
 
-/* Items [begin, begin + count) whose strings share their first `depth` bytes. */
-typedef struct run {
-    uint32_t begin, count, depth;
-} run;
+typedef isotok__sort_item item;
 
 typedef struct sorter {
-    isotok__sort_item *items, *spare;
     const uint8_t *pool;
     const uint32_t *ends;
-    run *runs; /* that wait; they are disjoint and have at least two items */
-    uint32_t run_count;
 } sorter;
 
 static uint64_t load_big_endian(const uint8_t *p)
@@ -23,11 +17,11 @@ static uint64_t load_big_endian(const uint8_t *p)
            (uint64_t)p[6] << 8 | p[7];
 }
 
-/* Eight bytes of the item's string from `depth` on, NUL-padded, big-endian. */
-static uint64_t number_at(const sorter *s, const isotok__sort_item *item, uint32_t depth)
+/* The first eight bytes of the item's string, NUL-padded, big-endian. */
+static uint64_t number_of(const sorter *s, const item *one)
 {
-    const uint8_t *text = s->pool + item->begin + depth;
-    uint32_t size = s->ends[item->id] - item->begin - depth;
+    const uint8_t *text = s->pool + one->begin;
+    uint32_t size = s->ends[one->id] - one->begin;
     uint64_t number = 0;
     if (size >= 8) {
         return load_big_endian(text);
@@ -38,112 +32,152 @@ static uint64_t number_at(const sorter *s, const isotok__sort_item *item, uint32
     return number;
 }
 
-static void insertion_sort(isotok__sort_item *items, uint32_t count)
+/* Strings with the same first eight bytes, then ids. */
+static bool is_before_later(const sorter *s, const item *a, const item *b)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        isotok__sort_item item = items[i];
-        uint32_t at = i;
-        for (; at > 0 && item.number < items[at - 1].number; at--) {
+    size_t a_size = s->ends[a->id] - a->begin;
+    size_t b_size = s->ends[b->id] - b->begin;
+    size_t size = isotok__min(a_size, b_size);
+    int order = size > 8 ? memcmp(s->pool + a->begin + 8, s->pool + b->begin + 8, size - 8) : 0;
+    if (order != 0) {
+        return order < 0;
+    }
+    return a_size != b_size ? a_size < b_size : a->id < b->id;
+}
+
+static inline bool is_before(const sorter *s, const item *a, const item *b)
+{
+    return a->number != b->number ? a->number < b->number : is_before_later(s, a, b);
+}
+
+static void insertion_sort(const sorter *s, item *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        item one = items[i];
+        size_t at = i;
+        for (; at > 0 && is_before(s, &one, &items[at - 1]); at--) {
             items[at] = items[at - 1];
         }
-        items[at] = item;
+        items[at] = one;
     }
 }
 
-/* One pass by the byte at `shift`; false if all items have the same one: nothing moved. */
-static bool radix_pass(const isotok__sort_item *from, isotok__sort_item *to, uint32_t count,
-                       unsigned shift)
+/* Lets items[at] sink in the heap of `count` items, the last on top. */
+static void sink(const sorter *s, item *items, size_t at, size_t count)
 {
-    uint32_t at[256] = {0};
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        at[from[i].number >> shift & 255]++;
+    item one = items[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && is_before(s, &items[child], &items[child + 1]);
+        if (!is_before(s, &one, &items[child])) {
+            break;
+        }
+        items[at] = items[child];
     }
-    if (at[from[0].number >> shift & 255] == count) {
+    items[at] = one;
+}
+
+static void heap_sort(const sorter *s, item *items, size_t count)
+{
+    for (size_t at = count / 2; at-- > 0;) {
+        sink(s, items, at, count);
+    }
+    for (size_t end = count; end-- > 1;) {
+        item last = items[end];
+        items[end] = items[0];
+        items[0] = last;
+        sink(s, items, 0, end);
+    }
+}
+
+static void swap(item *a, item *b)
+{
+    item one = *a;
+    *a = *b;
+    *b = one;
+}
+
+/* Puts the median of three in front. */
+static void choose_pivot(const sorter *s, item *items, size_t count)
+{
+    item *a = &items[0], *b = &items[count / 2], *c = &items[count - 1];
+    if (is_before(s, b, a)) {
+        swap(a, b);
+    }
+    if (is_before(s, c, b)) {
+        swap(b, c);
+        if (is_before(s, b, a)) {
+            swap(a, b);
+        }
+    }
+    swap(a, b);
+}
+
+/* Items of [0, result) are before those behind; no item equals another. */
+static size_t partition(const sorter *s, item *items, size_t count)
+{
+    choose_pivot(s, items, count);
+    const item pivot = items[0];
+    size_t left = 0, right = count;
+    for (;;) {
+        do {
+            left++;
+        } while (left < count && is_before(s, &items[left], &pivot));
+        do {
+            right--;
+        } while (is_before(s, &pivot, &items[right]));
+        if (left >= right) {
+            break;
+        }
+        swap(&items[left], &items[right]);
+    }
+    swap(&items[0], &items[right]);
+    return right;
+}
+
+/* Items to sort, as a heap after so many more partitions: few are left then, but by intent. */
+typedef struct range {
+    item *items;
+    size_t count;
+    unsigned levels;
+} range;
+
+/* Sorts a range of up to SHORT items, or cuts it in two: the smaller part is *r then, the larger
+ * one *out_other. */
+static bool split(const sorter *s, range *r, range *out_other)
+{
+    if (r->count <= SHORT || r->levels == 0) {
+        (r->count <= SHORT ? insertion_sort : heap_sort)(s, r->items, r->count);
         return false;
     }
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        uint32_t here = at[byte];
-        at[byte] = sum;
-        sum += here;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        to[at[from[i].number >> shift & 255]++] = from[i];
-    }
+    size_t middle = partition(s, r->items, r->count);
+    range left = {r->items, middle, r->levels - 1};
+    range right = {r->items + middle + 1, r->count - middle - 1, r->levels - 1};
+    bool is_larger = right.count > left.count;
+    *out_other = is_larger ? right : left;
+    *r = is_larger ? left : right;
     return true;
 }
 
-static void radix_sort(isotok__sort_item *items, isotok__sort_item *spare, uint32_t count)
+void isotok__sort(isotok__sort_item *items, uint32_t count, const uint8_t *pool,
+                  const uint32_t *ends)
 {
-    isotok__sort_item *from = items;
-    isotok__sort_item *to = spare;
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        if (radix_pass(from, to, count, shift)) {
-            isotok__sort_item *swap = from;
-            from = to;
-            to = swap;
+    const sorter s = {pool, ends};
+    range waiting[32]; /* each is at least as large as all that come from what is behind it */
+    range now = {items, count, 0};
+    unsigned size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].number = number_of(&s, &items[i]);
+    }
+    for (uint32_t i = count; i > 0; i >>= 1) {
+        now.levels++;
+    }
+    for (;;) {
+        if (split(&s, &now, &waiting[size])) {
+            size++;
+        } else if (size == 0) {
+            return;
+        } else {
+            now = waiting[--size];
         }
     }
-    if (from != items) {
-        memcpy(items, from, count * sizeof *items);
-    }
-}
-
-/* Equal numbers whose last byte is not NUL go on: their strings have more bytes or are equal. */
-static void add_runs(sorter *s, const run *done)
-{
-    const isotok__sort_item *items = s->items + done->begin;
-    for (uint32_t i = 0, end; i < done->count; i = end) {
-        end = i + 1;
-        while (end < done->count && items[end].number == items[i].number) {
-            end++;
-        }
-        if (end - i > 1 && (items[i].number & 255) != 0) {
-            s->runs[s->run_count++] = (run){done->begin + i, end - i, done->depth + 8};
-        }
-    }
-}
-
-static void sort_run(sorter *s, const run *r)
-{
-    isotok__sort_item *items = s->items + r->begin;
-    for (uint32_t i = 0; i < r->count; i++) {
-        items[i].number = number_at(s, &items[i], r->depth);
-    }
-    if (r->count <= SHORT) {
-        insertion_sort(items, r->count);
-    } else {
-        radix_sort(items, s->spare, r->count);
-    }
-    add_runs(s, r);
-}
-
-size_t isotok__sort_memory(uint32_t count)
-{
-    return isotok__align_up(count * sizeof(isotok__sort_item), ISOTOK_ALIGN) +
-           isotok__align_up((count / 2 + 1) * sizeof(run), ISOTOK_ALIGN);
-}
-
-isotok_status isotok__sort(isotok__work *work, isotok__sort_item *items, uint32_t count,
-                           const uint8_t *pool, const uint32_t *ends)
-{
-    size_t mark = isotok__temp_begin(work);
-    sorter s = {0};
-    s.items = items;
-    s.pool = pool;
-    s.ends = ends;
-    s.spare = ISOTOK__TEMP(work, isotok__sort_item, count);
-    s.runs = ISOTOK__TEMP(work, run, count / 2 + 1);
-    if (work->error.status != ISOTOK_OK) {
-        return work->error.status;
-    }
-    if (count > 1) {
-        s.runs[s.run_count++] = (run){0, count, 0};
-    }
-    while (s.run_count > 0) {
-        run r = s.runs[--s.run_count];
-        sort_run(&s, &r);
-    }
-    isotok__temp_end(work, mark);
-    return ISOTOK_OK;
 }

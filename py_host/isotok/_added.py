@@ -139,7 +139,9 @@ def added_blob(
             return _native.compile(base, kind, form, source_of(tokens))
         from isotok.compile._wasm import compile_in_wasm
 
-        return compile_in_wasm(base, abi.SOURCE_PACKED, abi.FORM_ADDED, limits, source_of(tokens))
+        return compile_in_wasm(
+            lambda: base, abi.SOURCE_PACKED, abi.FORM_ADDED, limits, source_of(tokens)
+        )
     except TokenizerError as error:
         if (error.what or 0) >= abi.WHAT_ADDED_TEXT:
             known = 0 <= error.index < len(tokens)

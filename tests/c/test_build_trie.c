@@ -84,9 +84,7 @@ static strings make_strings(uint32_t count, uint32_t letters, uint32_t max_size)
         s.ends[id] = at;
         s.items[id] = (isotok__sort_item){0, begin, id};
     }
-    reset_work();
-    CHECK(isotok__sort(&work, s.items, count, s.pool, s.ends) == ISOTOK_OK);
-    CHECK(work.back == work.size); /* all temp memory is given back */
+    isotok__sort(s.items, count, s.pool, s.ends);
     return s;
 }
 
@@ -110,7 +108,7 @@ static void test_sort_of(uint32_t count, uint32_t letters, uint32_t max_size)
 
 static void test_sort(void)
 {
-    static const uint32_t counts[] = {0, 1, 2, 47, 48, 49, 50, 1000, 5000};
+    static const uint32_t counts[] = {0, 1, 2, 15, 16, 17, 18, 1000, 5000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         test_sort_of(counts[i], 1, 40);
         test_sort_of(counts[i], 2, 30);

@@ -133,4 +133,6 @@ def compile_buffer(
     need_engine(limits)
     from isotok.compile._wasm import compile_in_wasm
 
-    return compile_in_wasm(source, kind, _FORMS[form], limits)
+    sources = [source]
+    del source
+    return compile_in_wasm(sources.pop, kind, _FORMS[form], limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from isotok import _layout_gen as abi
@@ -21,18 +22,21 @@ _POINTER: Final = 36
 class _Job:
     """One compilation: [structs | source | arena | output] from heap_base on."""
 
-    def __init__(self, source: Buffer, kind: int, limits: Limits | None, added: bytes) -> None:
+    def __init__(
+        self, take: Callable[[], Buffer], kind: int, limits: Limits | None, added: bytes
+    ) -> None:
         self.kind = kind
         self.added_size = len(added)
-        self.source = memoryview(source).cast("B")
+        source = memoryview(take()).cast("B")  # which goes when it is copied
+        self.size = len(source)
         self.machine = new_machine("isotok-build.wasm", limits)
         function = self.machine.function
         self.structs = -(-function("isotok_heap_base")() // 64) * 64
         self.text = self.structs + _STRUCTS
-        self.added = -(-(self.text + len(self.source)) // 64) * 64
+        self.added = -(-(self.text + self.size) // 64) * 64
         self.arena = -(-(self.added + len(added)) // 64) * 64
         self.machine.reserve(self.arena)
-        self.machine.view[self.text : self.text + len(self.source)] = self.source
+        self.machine.view[self.text : self.text + self.size] = source
         if added:
             self.machine.view[self.added : self.added + len(added)] = added
 
@@ -71,17 +75,16 @@ class _Job:
         if status != abi.OK:
             return status
         self.build = machine.words[pointer // 4]
-        size = len(self.source)
-        status = self.call("isotok_build_source", self.build, self.kind, self.text, size)
+        status = self.call("isotok_build_source", self.build, self.kind, self.text, self.size)
         if status != abi.OK or not self.added_size:
             return status
         return self.call("isotok_build_added", self.build, self.added, self.added_size)
 
     def write(self, form: int, arena_size: int) -> int:
-        """Write the blob behind the arena; `size` is its size."""
+        """Write the blob behind the arena; `written` is its size."""
         machine = self.machine
         self.out = -(-(self.arena + arena_size) // 64) * 64
-        capacity = 3 * len(self.source) + 65536
+        capacity = 3 * self.size + 65536
         size_out = self.structs + _SIZE_OUT
         status = abi.NEED_OUTPUT
         while status == abi.NEED_OUTPUT:
@@ -89,19 +92,23 @@ class _Job:
             status = self.call(
                 "isotok_build_finish", self.build, form, self.out, capacity, size_out
             )
-            self.size = capacity = machine.words[size_out // 4]
+            self.written = capacity = machine.words[size_out // 4]
         return status
 
 
 def compile_in_wasm(
-    source: Buffer, kind: int, form: int, limits: Limits | None, added: bytes = b""
+    take: Callable[[], Buffer], kind: int, form: int, limits: Limits | None, added: bytes = b""
 ) -> bytes:
-    """Compile `source`; see `compile_model`. `added`: for `isotok_build_added`."""
-    job = _Job(source, kind, limits, added)
-    arena_size = 8 * len(job.source) + (1 << 20)
+    """Compile what `take` returns; see `compile_model`. `added`: for `isotok_build_added`.
+
+    It is called once, and what it returns is not kept: fields of a large file need not be there
+    twice.
+    """
+    job = _Job(take, kind, limits, added)
+    arena_size = 8 * job.size + (1 << 20)
     status = abi.NEED_SCRATCH
     while status == abi.NEED_SCRATCH:
-        job.machine.refuel(1 + len(job.source) // (1 << 20))
+        job.machine.refuel(1 + job.size // (1 << 20))
         status = job.read(arena_size)
         if status == abi.OK:
             status = job.write(form, arena_size)
@@ -109,4 +116,4 @@ def compile_in_wasm(
             arena_size = -(-max(job.need(), 2 * arena_size) // 64) * 64
     if status != abi.OK:
         job.raise_error(status)
-    return bytes(job.machine.view[job.out : job.out + job.size])
+    return bytes(job.machine.view[job.out : job.out + job.written])
