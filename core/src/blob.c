@@ -255,7 +255,7 @@ ISOTOK_INLINE void set_derived(struct isotok_model *model)
                          : 1;
     uint32_t longest = 3, i;
     model->space_size = model->features & ISOTOK_FEATURE(COMPACT_SPACE) ? 1 : 3;
-    model->wide = !(model->features & ISOTOK_FEATURE(PRETOKENS)) &&
+    model->wide = !model->pretokens && /* else a long token is several, see isotok__push_long */
                   (b->algorithm == ISOTOK_WORD || b->max_piece_bytes > 254 ||
                    (model->features & ISOTOK_FEATURE(WIDE)) != 0);
     model->is_0_2_1 = (model->features & ISOTOK_FEATURE(SENTENCEPIECE_0_2_1)) != 0;

@@ -200,8 +200,7 @@ uint32_t isotok__bpe_first_part(const isotok_model *model, const uint8_t *text, 
         const uint32_t joint = p == 0 ? 0 : (uint32_t)text[p - 1] << 8 | right;
         while (n < most && (text[p + n] & 0xC0) == 0x80) right = right << 8 | text[p + n++];
         if (p != 0 && (left | right) >= 0x80 && (text[p] & 0xC0) != 0x80 &&
-            !(joints[joint >> 6] >> (joint & 63) & 1) &&
-            !isotok__may_join(model, left, right))
+            !(joints[joint >> 6] >> (joint & 63) & 1) && !isotok__may_join(model, left, right))
             break;
         left = right;
         p += n;
@@ -222,7 +221,7 @@ void isotok__bpe_pretoken(const isotok_model *model, const uint8_t *text, uint32
     }
     slot = isotok__find_slot(model, text, size);
     if (slot != ISOTOK_NO_SLOT && model->blob.trie[slot].value < limit)
-        isotok__push_token(tokens, slot, size);
+        isotok__push_long(tokens, slot, size);
     else
         segment_plain(model, text, size, work, tokens);
 }

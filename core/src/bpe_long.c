@@ -114,7 +114,7 @@ void isotok__bpe_token(const isotok_model *model, const uint8_t *text, uint32_t 
         node = isotok__trie_walk(model->blob.trie, 0, text + begin, end - begin);
     if (node != ISOTOK_NO_SLOT && model->blob.trie_ids[node] == ISOTOK_NO_TOKEN)
         node = ISOTOK_NO_SLOT;
-    isotok__push(tokens, node == ISOTOK_NO_SLOT ? ISOTOK_UNK_SLOT : node, end - begin);
+    isotok__push_long(tokens, node == ISOTOK_NO_SLOT ? ISOTOK_UNK_SLOT : node, end - begin);
 }
 
 /* ---- Merging ----------------------------------------------------------------------- */

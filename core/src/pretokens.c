@@ -60,7 +60,7 @@ static ISOTOK_COLD void cached_part(struct isotok_session *s, const uint8_t *tex
     uint32_t hits;
     const uint32_t slot = isotok__find_slot(s->model, text, size);
     if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
-        isotok__push(&s->tokens, s->model->blob.trie_ids[slot], size);
+        isotok__push_long(&s->tokens, s->model->blob.trie_ids[slot], size);
     } else if (size > ISOTOK__CACHE_KEY ||
                (slot != ISOTOK_NO_SLOT && trie[slot].value != ISOTOK_VALUE_NONE)) {
         segment_part(s, text, size, false);

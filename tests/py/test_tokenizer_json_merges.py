@@ -14,6 +14,7 @@ from isotok import _layout_gen as abi
 from isotok.compile import compile_model
 from isotok.compile._fields import pack_fields, scalar
 from isotok.errors import TokenizerError
+from support import hf, toy_hf
 from support.toy_bpe import GEMMA, Toy, toys
 
 tokenizers = pytest.importorskip("tokenizers", reason="the reference library is not installed")
@@ -54,6 +55,22 @@ def test_same_in_wasm(toy: Toy, data: st.DataObject) -> None:
     wasm = isotok.load(blob, backend="wasm")
     for text in _texts(toy, data):
         assert list(wasm.encode(text)) == list(native.encode(text))
+
+
+def test_long_tokens(backend: str) -> None:
+    """Of more bytes than an entry of the segmenter has room for."""
+    source, text = toy_hf.bytes_bpe(), "é"
+    vocab: dict[str, int] = source["model"]["vocab"]
+    letters = "Ã©"
+    while len(letters) < 1000:
+        source["model"]["merges"].append(f"{letters} {letters}")
+        letters += letters
+        vocab[letters] = len(vocab)
+    whole = json.dumps(source)
+    reference = tokenizers.Tokenizer.from_str(whole)
+    tok = isotok.load(compile_model(whole.encode()), backend=backend)  # type: ignore[arg-type]
+    texts = [text * n for n in (128, 129, 300, 512, 700)] + ["x" + text * 600 + " ab" + text * 130]
+    hf.same_encodings(tok, reference, [*texts, *texts], add=False)
 
 
 def _toy() -> bytes:
