@@ -73,7 +73,9 @@ enum {
     ISOTOK_FIELD_EXACT_SCORES = 28,          /* double[V], unigram of pre-tokens: where SCORES,
                                                 finite, are rounded */
     ISOTOK_FIELD_CONTINUATION = 29,          /* uint8[4 + n], wordpiece: uint32 characters of the
-                                                longest word; prefix of pieces behind the first */
+                                                longest word; prefix of pieces behind the first.
+                                                Bpe by pre-tokens: uint32 ISOTOK_AFFIX_… | bytes of
+                                                the prefix << 8; prefix; suffix of the last piece */
     ISOTOK_FIELD_ADDED_TOKENS = 30,          /* uint32[2 n], ids, ascending, and ISOTOK_ADDED_…:
                                                 pieces that are looked for in raw text; default: the
                                                 CONTROL pieces of a byte-level model, without flags */
@@ -84,6 +86,12 @@ enum {
     ISOTOK_FIELD_DECODER_PREFIX = 34,        /* uint8[bytes], of pieces that continue a word */
     ISOTOK_FIELD_ADDED_TRIE = 35             /* uint32[2 slots], the nodes by which added tokens are
                                                 found (FORMAT.md, section 15); default: their texts */
+};
+/* Bpe by pre-tokens, of a tokenizer.json (FORMAT.md, section 17). */
+enum {
+    ISOTOK_AFFIX_SUFFIX = 1,  /* there is a suffix */
+    ISOTOK_AFFIX_UNKNOWN = 2, /* a symbol that is no piece is one unknown token … */
+    ISOTOK_AFFIX_FUSED = 4    /* … and a run of them in a pre-token is one */
 };
 /* WORD, WORDPIECE and UNIGRAM by pre-tokens (FORMAT.md, section 13): every piece whose type is not
  * UNUSED can be in text, but one with the score -infinity, which is an added token. */

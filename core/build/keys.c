@@ -40,7 +40,7 @@ static void classify(const isotok__spec *spec, isotok__plan *plan)
     }
     bool by_pretokens = isotok__by_pretokens(spec);
     bool cuttable = well_formed && plan->charsmap.well_formed;
-    plan->compact = cuttable && !spaces && !spec->byte_level &&
+    plan->compact = cuttable && !spaces && !spec->byte_level && spec->prefix.size == 0 &&
                     (spec->normalizer_flags & ISOTOK__NORM_ESCAPE) != 0;
     plan->features |= plan->compact ? ISOTOK__FEATURE_BIT(COMPACT_SPACE) : 0;
     plan->features |= cuttable || by_pretokens ? 0 : ISOTOK__FEATURE_BIT(WHOLE_TEXT);
@@ -50,6 +50,9 @@ typedef bool selects(const isotok__spec *spec, uint32_t id);
 
 static bool is_other(const isotok__spec *spec, uint32_t id)
 {
+    if (isotok__is_last(spec, id)) { /* another text in the trie */
+        return true;
+    }
     if (spec->pretokens) {
         uint8_t type = spec->types[id];
         return !isotok__is_matched(spec, id) &&
@@ -117,6 +120,10 @@ static isotok_status sort_pieces(isotok__work *work, const isotok__spec *spec, s
             isotok__span piece = isotok__piece(spec, id);
             uint32_t size =
                 (uint32_t)isotok__to_internal(piece.data, piece.size, compact, pool + at);
+            if (select == isotok__is_matched && isotok__is_last(spec, id)) {
+                size -= (uint32_t)isotok__affix_suffix(spec).size;
+                pool[at + size++] = ISOTOK__END_MARK;
+            }
             items[made++] = (isotok__sort_item){0, at, id};
             at += size;
             ends[id] = at;

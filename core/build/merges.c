@@ -26,6 +26,8 @@ typedef struct merger {
     uint32_t node[MAX_DIRECT + 1];    /* slot of the symbol, NO_SLOT or FROZEN */
     uint32_t rank[MAX_DIRECT + 1];    /* of the pair (i, i + 1) */
     uint8_t position[MAX_DIRECT + 2]; /* of the symbols, then the end */
+    uint32_t prefix;                  /* bytes in front of pieces behind the first symbol */
+    bool suffix;                      /* pieces may end with ISOTOK__END_MARK */
     bool has_user[256];               /* first bytes of user-defined pieces */
 } merger;
 
@@ -72,7 +74,11 @@ static void split(merger *m, uint32_t size)
         uint32_t node = FROZEN;
         if (length == 0) {
             length = m->spec->byte_level ? 1 : isotok__char_size(m->text + at, size - at);
-            node = isotok__trie_walk(m->plan->trie.nodes, 0, m->text + at, length);
+            if (m->suffix && at + length + 1 == size && m->text[at + length] == ISOTOK__END_MARK) {
+                length++;
+            }
+            node = isotok__trie_walk(m->plan->trie.nodes, at != 0 ? m->plan->continuation : 0,
+                                     m->text + at, length);
         }
         m->node[m->count] = node;
         m->position[m->count++] = (uint8_t)at;
@@ -93,7 +99,7 @@ static void rank_pair(merger *m, uint32_t i)
                              (size_t)m->position[i + 2] - begin);
     if (slot != ISOTOK_NO_SLOT && m->plan->trie.nodes[slot].value != ISOTOK_VALUE_NONE) {
         uint32_t value = m->plan->trie.nodes[slot].value & ~ISOTOK__NOT_DIRECT_BIT;
-        uint32_t left = begin - m->position[i];
+        uint32_t left = begin - m->position[i] + (m->position[i] != 0 ? m->prefix : 0);
         m->rank[i] =
             m->plan->splits != NULL ? isotok__split_rank(m->plan->splits, value, left) : value;
     }
@@ -244,10 +250,14 @@ isotok_status isotok__plan_merges(isotok__work *work, const isotok__spec *spec, 
     memset(m, 0, sizeof *m);
     m->spec = spec;
     m->plan = plan;
+    m->prefix = (uint32_t)isotok__affix_prefix(spec).size;
+    m->suffix = isotok__affix_suffix(spec).size != 0;
     find_user_bytes(m);
     classify_unused(spec, plan);
     mark_direct(m, plan);
-    isotok_status status = spec->byte_level ? plan_characters(work, m, plan) : ISOTOK_OK;
+    /* parts of a pre-token and characters that begin as a symbol would not know of its end */
+    bool characters = spec->byte_level && isotok__affixes(spec) == 0;
+    isotok_status status = characters ? plan_characters(work, m, plan) : ISOTOK_OK;
     isotok__temp_end(work, mark);
     return status;
 }

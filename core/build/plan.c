@@ -105,8 +105,7 @@ void isotok__plan_operations(const isotok__spec *spec, isotok__plan *plan)
         (operation){DECODE_DENORMALIZE, spec->denormalizer_flags & ISOTOK__NORM_ALL, 1, 0};
 }
 
-static isotok_status plan_template(isotok__work *work, const isotok__spec *spec,
-                                   isotok__plan *plan)
+static isotok_status plan_template(isotok__work *work, const isotok__spec *spec, isotok__plan *plan)
 {
     size_t count = spec->template_ops.size / 3;
     plan->template_count = (uint32_t)count;
@@ -122,7 +121,8 @@ static isotok_status plan_template(isotok__work *work, const isotok__spec *spec,
 /* The bits that the spec alone decides. */
 static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan)
 {
-    uint32_t algorithm = spec->algorithm == ISOTOK_WORDPIECE ? (uint32_t)ISOTOK_WORD : spec->algorithm;
+    uint32_t algorithm =
+        spec->algorithm == ISOTOK_WORDPIECE ? (uint32_t)ISOTOK_WORD : spec->algorithm;
     uint64_t features = (uint64_t)1 << (algorithm - 1);
     features |= plan->charsmap.units != NULL ? ISOTOK__FEATURE_BIT(CHARSMAP) : 0;
     features |= plan->denormalizer.units != NULL ? ISOTOK__FEATURE_BIT(DENORMALIZER) : 0;
@@ -134,6 +134,7 @@ static uint64_t spec_features(const isotok__spec *spec, const isotok__plan *plan
     }
     features |= spec->pretok_header.size != 0 ? ISOTOK__FEATURE_BIT(PRETOKENIZER) : 0;
     features |= spec->pretokens ? ISOTOK__FEATURE_BIT(PRETOKENS) : 0;
+    features |= isotok__affixes(spec) != 0 ? ISOTOK__FEATURE_BIT(AFFIXES) : 0;
     features |= spec->unicode_header.size != 0 ? ISOTOK__FEATURE_BIT(UNICODE) : 0;
     features |= spec->is_0_2_1 ? ISOTOK__FEATURE_BIT(SENTENCEPIECE_0_2_1) : 0;
     return features;

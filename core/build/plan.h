@@ -11,13 +11,15 @@
 #define ISOTOK__FEATURE_BIT(name) ((uint64_t)1 << ISOTOK__FEATURE_##name)
 #define ISOTOK__NOT_DIRECT_BIT 0x80000000u
 #define ISOTOK__MINUS_INFINITY 0xFF800000u /* float32 bits */
+#define ISOTOK__END_MARK 0xFFu             /* instead of a suffix, in the trie */
 #define ISOTOK__PAIR_ASCII 256u            /* words of pair_set for two ASCII characters */
 
 typedef struct isotok__plan {
     uint64_t features;
     float unk_score;
     uint64_t *exact_scores; /* float64 bits, NULL: `scores` are exact */
-    uint8_t *word_rules;    /* `pretokens`: 3 uint32, the prefix */
+    uint8_t *word_rules;    /* `pretokens`, `affixes`: 3 uint32, the prefix, the suffix */
+    uint32_t continuation;  /* bpe: slot of the prefix */
     uint32_t max_piece_bytes, max_expansion, max_key_bytes;
     isotok__charsmap charsmap, denormalizer;
 

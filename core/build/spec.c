@@ -266,6 +266,28 @@ static isotok_status fail_field(isotok__work *work, uint32_t field)
     return isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD, field, 0);
 }
 
+/* Prefix and suffix, and unknown tokens in pre-tokens. */
+static isotok_status check_affixes(isotok__work *work, const isotok__spec *spec)
+{
+    const uint32_t affixes = isotok__affixes(spec);
+    const uint32_t all = (uint32_t)ISOTOK_AFFIX_SUFFIX | (uint32_t)ISOTOK_AFFIX_UNKNOWN |
+                         (uint32_t)ISOTOK_AFFIX_FUSED;
+    const size_t prefix = affixes >> 8;
+    if (affixes == 0) {
+        return spec->algorithm == ISOTOK_BPE && spec->prefix.size != 0
+                   ? fail_field(work, ISOTOK_FIELD_CONTINUATION)
+                   : ISOTOK_OK;
+    }
+    bool suffix = (affixes & ISOTOK_AFFIX_SUFFIX) != 0;
+    bool ok = (affixes & 0xFFu & ~all) == 0 && prefix <= ISOTOK__MAX_PIECE &&
+              spec->prefix.size <= 2 * ISOTOK__MAX_PIECE && spec->merge_counts.size != 0 &&
+              (suffix ? spec->prefix.size > prefix : spec->prefix.size == prefix) &&
+              isotok__by_pretokens(spec) && !spec->byte_fallback &&
+              !(suffix && spec->byte_level & ISOTOK_BYTE_LEVEL_WHOLE) &&
+              ((affixes & ISOTOK_AFFIX_UNKNOWN) == 0 || spec->unk_id != ISOTOK_NO_TOKEN);
+    return ok ? ISOTOK_OK : fail_field(work, ISOTOK_FIELD_CONTINUATION);
+}
+
 /* The fields that only models of pre-tokens have. */
 static isotok_status check_pretoken_fields(isotok__work *work, const isotok__spec *spec)
 {
@@ -378,7 +400,8 @@ isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
     }
     if (spec->byte_level) {
         isotok_status bytes = check_byte_level(work, spec);
-        return bytes == ISOTOK_OK ? isotok__splits_check(work, spec) : bytes;
+        bytes = bytes == ISOTOK_OK ? isotok__splits_check(work, spec) : bytes;
+        return bytes == ISOTOK_OK ? check_affixes(work, spec) : bytes;
     }
     uint8_t byte_found[256] = {0};
     if (spec->algorithm < ISOTOK_UNIGRAM || spec->algorithm > ISOTOK_CHAR) {
@@ -407,5 +430,6 @@ isotok_status isotok__spec_check(isotok__work *work, isotok__spec *spec)
     if (status == ISOTOK_OK && spec->ids_given) {
         status = check_given_ids(work, spec);
     }
-    return status == ISOTOK_OK ? isotok__splits_check(work, spec) : status;
+    status = status == ISOTOK_OK ? isotok__splits_check(work, spec) : status;
+    return status == ISOTOK_OK ? check_affixes(work, spec) : status;
 }

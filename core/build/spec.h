@@ -3,6 +3,7 @@
 #ifndef ISOTOK_BUILD_SPEC_H
 #define ISOTOK_BUILD_SPEC_H
 
+#include "isotok_build.h"
 #include "work.h"
 
 #define ISOTOK__MAX_PIECE 7999u /* bytes; SentencePiece refuses 8,000 */
@@ -47,7 +48,8 @@ typedef struct isotok__spec {
     uint32_t pretokens;                      /* 1: WORD, WORDPIECE or UNIGRAM by pre-tokens */
     isotok__span exact_scores;               /* double, of such a UNIGRAM; size counts elements */
     uint32_t max_characters;                 /* of WORDPIECE: of the longest word … */
-    isotok__span prefix;                     /* … and the prefix of pieces behind the first */
+    isotok__span prefix;                     /* … and the prefix of pieces behind the first; of BPE:
+                                                affixes, and the prefix and the suffix */
     isotok__span pretok_header;              /* uint32 */
     isotok__span pretok_tables;              /* uint16 */
     isotok__span pretok_classes;
@@ -88,6 +90,42 @@ static inline isotok__span isotok__piece(const isotok__spec *spec, uint32_t id)
 static inline uint64_t isotok__piece_offset(const isotok__spec *spec, uint32_t id)
 {
     return spec->piece_at != NULL ? spec->piece_at[id] : isotok__piece_begin(spec, id);
+}
+
+/* ISOTOK_AFFIX_… of a bpe model, and bytes of the prefix << 8. */
+static inline uint32_t isotok__affixes(const isotok__spec *spec)
+{
+    return spec->algorithm == ISOTOK_BPE ? spec->max_characters : 0;
+}
+
+/* What pieces behind the first symbol of a pre-token have in front. */
+static inline isotok__span isotok__affix_prefix(const isotok__spec *spec)
+{
+    isotok__span prefix = spec->prefix;
+    if (spec->algorithm == ISOTOK_BPE) {
+        prefix.size = isotok__affixes(spec) >> 8;
+    }
+    return prefix;
+}
+
+/* What the last piece of a pre-token has behind it; size 0: nothing. */
+static inline isotok__span isotok__affix_suffix(const isotok__spec *spec)
+{
+    size_t begin = isotok__affixes(spec) >> 8;
+    isotok__span suffix = {NULL, 0};
+    if ((isotok__affixes(spec) & ISOTOK_AFFIX_SUFFIX) != 0) {
+        suffix = (isotok__span){spec->prefix.data + begin, spec->prefix.size - begin};
+    }
+    return suffix;
+}
+
+/* Whether the piece ends with the suffix, and is more: at the end of a pre-token only. */
+static inline bool isotok__is_last(const isotok__spec *spec, uint32_t id)
+{
+    isotok__span piece = isotok__piece(spec, id);
+    isotok__span suffix = isotok__affix_suffix(spec);
+    return suffix.size != 0 && piece.size > suffix.size &&
+           memcmp(piece.data + piece.size - suffix.size, suffix.data, suffix.size) == 0;
 }
 
 /* NORMAL, USER_DEFINED, UNUSED: SentencePiece's visible pieces. */

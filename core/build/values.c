@@ -109,28 +109,31 @@ static void make_weights(const isotok__spec *spec, isotok__plan *plan, uint32_t 
     plan->features |= is_wide(plan, values, spec->is_0_2_1) ? ISOTOK__FEATURE_BIT(WIDE) : 0;
 }
 
+#define ISOTOK__NO_PREFIX 0xFFFFFFu /* of no node */
+
 /* ---- Slots ----------------------------------------------------------------------- */
 
 /* Slot of the node that the text leads to, 0xFFFFFF if there is none. */
 static uint32_t slot_of(const isotok__plan *plan, isotok__span text)
 {
     uint32_t slot = isotok__trie_walk(plan->trie.nodes, 0, text.data, text.size);
-    return slot != ISOTOK_NO_SLOT || text.size == 0 ? slot : 0xFFFFFF;
+    return slot != ISOTOK_NO_SLOT || text.size == 0 ? slot : ISOTOK__NO_PREFIX;
 }
 
 static isotok_status make_word_rules(isotok__work *work, const isotok__spec *spec,
                                      isotok__plan *plan)
 {
-    uint32_t rules[3] = {0xFFFFFF, 0xFFFFFF, 0xFFFFFFFF};
+    uint32_t rules[3] = {ISOTOK__NO_PREFIX, ISOTOK__NO_PREFIX, 0xFFFFFFFF};
     plan->word_rules = ISOTOK__KEEP(work, uint8_t, sizeof rules + spec->prefix.size);
     if (plan->word_rules == NULL) {
         return work->error.status;
     }
-    if (spec->algorithm == ISOTOK_WORDPIECE) {
-        rules[1] = slot_of(plan, spec->prefix);
+    if (spec->algorithm == ISOTOK_WORDPIECE || spec->algorithm == ISOTOK_BPE) {
+        rules[1] = slot_of(plan, isotok__affix_prefix(spec));
         rules[2] = spec->max_characters;
     }
-    if (spec->unk_id != ISOTOK_NO_TOKEN) {
+    plan->continuation = rules[1];
+    if (spec->unk_id != ISOTOK_NO_TOKEN && spec->algorithm != ISOTOK_BPE) {
         rules[0] = slot_of(plan, isotok__piece(spec, spec->unk_id));
     }
     memcpy(plan->word_rules, rules, sizeof rules);
@@ -293,8 +296,13 @@ isotok_status isotok__plan_trie(isotok__work *work, const isotok__spec *spec, is
         fill(plan, values, none);
         status = check_others(work, spec, plan);
     }
-    if (status == ISOTOK_OK && spec->pretokens) {
+    if (status == ISOTOK_OK && (spec->pretokens || isotok__affixes(spec) != 0)) {
         status = make_word_rules(work, spec, plan);
+    }
+    if (status == ISOTOK_OK && isotok__affixes(spec) != 0 &&
+        plan->continuation == ISOTOK__NO_PREFIX) {
+        status = isotok__build_fail(work, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_FIELD,
+                                    ISOTOK_FIELD_CONTINUATION, 0);
     }
     isotok__temp_end(work, mark);
     return status;

@@ -268,6 +268,11 @@ ISOTOK_INLINE void set_derived(struct isotok_model *model)
     if (b->decoder[0].kind == ISOTOK_OP_DECODE_PIECES)
         model->decoder_pieces = b->decoder[0].flags | ISOTOK__DECODE_PIECES;
     model->byte_level = (model->features & ISOTOK_FEATURE(BYTE_LEVEL)) != 0;
+    if (b->algorithm == ISOTOK_BPE && ISOTOK__HAS(b->word_rules_count >= 4 * ISOTOK__RULES)) {
+        model->affixes = isotok__word_rule(model, ISOTOK__RULE_CHARACTERS);
+        /* in the trie, whatever it is */
+        model->continuation = isotok__word_rule(model, ISOTOK__RULE_CONTINUATION) % b->trie_count;
+    }
     if (b->algorithm == ISOTOK_BPE && !model->byte_level)
         for (i = 0; i < b->vocab_size; i++) model->unused_count += b->types[i] == ISOTOK_UNUSED;
     longest = isotok__longest_run(b->charsmap_text, b->charsmap_text_count, 1, longest);

@@ -94,6 +94,8 @@ struct isotok_model {
     uint32_t wide;       /* tokens keep a 32-bit length of their own */
     uint32_t whole_text;
     uint32_t decoder_pieces;  /* ISOTOK_DECODE_…; 0: by decoder_flags */
+    uint32_t affixes;         /* ISOTOK__AFFIX_…, bytes of the prefix << 8 */
+    uint32_t continuation;    /* slot of the prefix; 0: none */
     struct isotok__blob blob; /* that of added tokens is read over that of the base */
     struct isotok__program program;
     struct isotok__rules normalizer, denormalizer;
@@ -113,9 +115,16 @@ struct isotok_model {
 /* What a model of pre-tokens keeps in front of `word_rules`. */
 enum {
     ISOTOK__RULE_UNK,          /* slot of the piece unk_id, or ISOTOK_UNK_SLOT */
-    ISOTOK__RULE_CONTINUATION, /* words: slot of the prefix, or ISOTOK_UNK_SLOT */
-    ISOTOK__RULE_CHARACTERS,   /* words: of the longest one */
+    ISOTOK__RULE_CONTINUATION, /* words, bpe: slot of the prefix, or ISOTOK_UNK_SLOT */
+    ISOTOK__RULE_CHARACTERS,   /* words: of the longest one; bpe: isotok_model.affixes */
     ISOTOK__RULES
+};
+
+/* FORMAT.md, section 17. */
+enum {
+    ISOTOK__AFFIX_SUFFIX = 1,  /* the last symbol of a pre-token ends with a byte 0xFF */
+    ISOTOK__AFFIX_UNKNOWN = 2, /* a symbol that is no piece is a token in its pre-token … */
+    ISOTOK__AFFIX_FUSED = 4    /* … and a run of them is one */
 };
 
 ISOTOK_INLINE uint32_t isotok__word_rule(const struct isotok_model *model, uint32_t rule)

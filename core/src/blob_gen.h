@@ -44,6 +44,7 @@ enum {
     X(MERGE_LIST, 19, "merge_list") \
     X(PRETOKENS, 21, "pretokens") \
     X(CONTROL_PIECES, 18, "control_pieces") \
+    X(AFFIXES, 20, "affixes") \
     X(UNICODE, 17, "unicode") \
     X(PACKED, 63, "packed")
 
@@ -68,10 +69,11 @@ enum {
     ISOTOK__FEATURE_MERGE_LIST = 19,
     ISOTOK__FEATURE_PRETOKENS = 21,
     ISOTOK__FEATURE_CONTROL_PIECES = 18,
+    ISOTOK__FEATURE_AFFIXES = 20,
     ISOTOK__FEATURE_UNICODE = 17,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x80000000002FFFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x80000000003FFFFF)
 
 struct isotok__operation {
     uint32_t kind;

@@ -27,6 +27,7 @@ uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint
     const uint64_t *joints = ISOTOK_SENTENCEPIECE_ONLY ? NULL : model->blob.char_joints;
     uint32_t point, slot, length = 1;
     *out_length = ISOTOK__HAS(model->byte_level) ? 1 : isotok__char_end(text, p, size) - p;
+    *out_length += ISOTOK__HAS(model->affixes) & (uint32_t)(p + *out_length + 1 == size);
     if (whole && joints != NULL && text[p] >= 0xC2)
         length = isotok__scalar(text + p, size - p, &point);
     if (length > 1 && (p + length == size || (text[p + length] & 0xC0) != 0x80) &&
@@ -37,7 +38,8 @@ uint32_t isotok__bpe_symbol(const isotok_model *model, const uint8_t *text, uint
             return slot;
         }
     }
-    return isotok__trie_walk(trie, 0, text + p, *out_length);
+    return isotok__trie_walk(trie, p != 0 ? ISOTOK__HAS(model->continuation) : 0, text + p,
+                             *out_length);
 }
 
 struct merger {

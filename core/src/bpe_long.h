@@ -17,7 +17,7 @@
  *
  * A list of merges gives ranks to pairs of pieces. Texts of pieces are unique, and the parts of
  * a listed pair are pieces, so a pair is what its merged piece is and how long the left part is:
- * symbols with these texts are these pieces. A queue entry is stale unless its place
+ * symbols with these texts are these pieces. (Behind the first symbol texts have the prefix in front.) A queue entry is stale unless its place
  * still has its rank: as a rank belongs to one pair, that is to say unless it is still the same
  * pair (a symbol only grows, so what is merged at one place only gets longer, and a pair that
  * was left behind never comes back). */
@@ -28,6 +28,7 @@ static inline ISOTOK_COLD uint32_t isotok__bpe_rank(const isotok_model *model, c
     const struct isotok__trie_node *trie = model->blob.trie;
     const uint32_t *splits = model->blob.merge_splits;
     const uint32_t begin = position[0], end = position[2];
+    const uint32_t prefix = begin != 0 ? ISOTOK__HAS(model->affixes) >> 8 : 0;
     uint32_t slot = node[0], value, p;
     if (slot == ISOTOK_NO_SLOT || slot >= ISOTOK__FROZEN || node[1] == ISOTOK__FROZEN ||
         end - begin > model->blob.max_piece_bytes)
@@ -40,7 +41,7 @@ static inline ISOTOK_COLD uint32_t isotok__bpe_rank(const isotok_model *model, c
     *out_merged = slot;
     if (value == ISOTOK_VALUE_NONE) return ISOTOK__NO_RANK;
     value &= ~ISOTOK__NOT_DIRECT;
-    return splits != NULL ? isotok__split_rank(splits, value, position[1] - begin) : value;
+    return splits != NULL ? isotok__split_rank(splits, value, prefix + position[1] - begin) : value;
 }
 
 /* The symbol with which merging begins at text[p..size): its slot or ISOTOK_NO_SLOT, its bytes in

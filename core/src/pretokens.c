@@ -12,6 +12,19 @@
 
 #define ENDS 192u /* of pre-tokens that are found together */
 
+/* Segments a pre-token of bpe. With a suffix its last symbol takes the byte behind the text, which
+ * is no part of the token. */
+static void segment_bpe(struct isotok_session *s, const uint8_t *text, uint32_t size, bool whole)
+{
+    const uint32_t suffix = ISOTOK__HAS(s->model->affixes) & ISOTOK__AFFIX_SUFFIX;
+    uint8_t *end = s->window.text + (text - s->window.text) + size;
+    const uint8_t kept = *end;
+    *end |= (uint8_t)(0u - suffix); /* 0xFF */
+    isotok__bpe_pretoken(s->model, text, size + suffix, whole, &s->bpe, &s->tokens);
+    *end = kept;
+    s->tokens.slots[s->tokens.count - 1] -= suffix;
+}
+
 /* Segments a pre-token, or if not `whole` a part of one that is on its own, and names its tokens. */
 static ISOTOK_NOINLINE ISOTOK_SMALL void segment_part(struct isotok_session *s, const uint8_t *text,
                                                       uint32_t size, bool whole)
@@ -23,15 +36,21 @@ static ISOTOK_NOINLINE ISOTOK_SMALL void segment_part(struct isotok_session *s, 
         isotok__bpe_chunks(model, text, size, &s->bpe, tokens);
     } else {
         switch (model->blob.algorithm) {
-        case ISOTOK_BPE: isotok__bpe_pretoken(model, text, size, whole, &s->bpe, tokens); break;
+        case ISOTOK_BPE: segment_bpe(s, text, size, whole); break;
         case ISOTOK_UNIGRAM: isotok__unigram_exact(model, text, size, &s->unigram, tokens); break;
         default: isotok__wordpiece(model, text, size, tokens); break;
         }
     }
+    tokens->slots[tokens->count] = 0;
     for (; i < tokens->count; i++) {
-        const uint32_t slot = tokens->slots[i] >> 8;
+        uint32_t slot = tokens->slots[i] >> 8;
         if (slot < ISOTOK_JOIN_SLOT)
-            tokens->slots[i] = model->blob.trie_ids[slot] << 8 | (tokens->slots[i] & 0xFFu);
+            slot = model->blob.trie_ids[slot];
+        else if (ISOTOK__HAS(model->affixes) & ISOTOK__AFFIX_UNKNOWN && slot == ISOTOK_UNK_SLOT)
+            slot = model->affixes & ISOTOK__AFFIX_FUSED && tokens->slots[i + 1] >> 8 == slot
+                       ? ISOTOK_JOIN_SLOT /* a run is one token */
+                       : model->blob.unk_id;
+        tokens->slots[i] = slot << 8 | (tokens->slots[i] & 0xFFu);
     }
 }
 

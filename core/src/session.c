@@ -68,7 +68,7 @@ static const struct array arrays[] = {
     ARRAY(REVERSES, uint8_t, symbols, WINDOW, 0, 1),
     ARRAY(ALL, uint32_t, tokens_memory, WINDOW, ISOTOK__CACHE_TOKENS, 0),
     ARRAY(WIDE, uint32_t, tokens.lengths, WINDOW, 1, 1),
-    ARRAY(BPE, struct isotok__symbol, bpe.symbols, WINDOW, 0, 0),
+    ARRAY(BPE, struct isotok__symbol, bpe.symbols, WINDOW, 1, 0),
     ARRAY(BPE, uint64_t, bpe.queue.entries, QUEUE, 0, 0),
     ARRAY(BPE, struct isotok__queue_list, bpe.queue.lists, FIXED, ISOTOK__QUEUE_LISTS, 0),
     ARRAY(BPE, uint64_t, bpe.splits, SPLITS, 0, 1),

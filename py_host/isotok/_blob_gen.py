@@ -39,6 +39,7 @@ FEATURES: Final[dict[str, int]] = {
     "merge_list": 19,
     "pretokens": 21,
     "control_pieces": 18,
+    "affixes": 20,
     "unicode": 17,
     "packed": 63,
 }

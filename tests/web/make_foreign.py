@@ -148,6 +148,52 @@ TEMPLATE = {
 }
 
 
+def clip() -> Json:
+    """Bytes as CLIP has them: the last one of a word is spelled with </w>."""
+    tokens, merges = merges_of(["hello", "world", "the", "12", "\u00c3\u00a9"])
+    ends = [[a, f"{b}</w>"] for a, b in merges]
+    texts = [*letters(), *(f"{letter}</w>" for letter in letters()), *tokens]
+    texts = [*texts, *("".join(pair) for pair in ends), "<s>", "</s>"]
+    vocab = {text: i for i, text in enumerate(texts)}
+    model = {"type": "BPE", "vocab": vocab, "merges": ends + merges, "unk_token": "</s>"}
+    model |= {"end_of_word_suffix": "</w>", "continuing_subword_prefix": "", "fuse_unk": False}
+    special = [token(vocab[text], text, special=True) for text in ("<s>", "</s>")]
+    return file_of(
+        model,
+        added_tokens=special,
+        normalizer=_normalizer("clip"),
+        pre_tokenizer=HUGGING_FACE["clip"],
+        decoder={"type": "ByteLevel"},
+    )
+
+
+def spelled(prefix: str, suffix: str, **members: Any) -> Json:
+    """Characters, with what is spelled behind the first one of a word, and at its end."""
+    tokens, merges = merges_of(["hello", "world", "the", "iles"])
+    singles = sorted({*"".join(tokens), *"fd,'H\u6771"})
+    pairs = [[a, prefix + b] for a, b in merges] + [[a, prefix + b + suffix] for a, b in merges]
+    pairs += [[prefix + a, b] for a, b in pairs if prefix]
+    texts = ["<s>", "</s>", "<unk>"]
+    texts += [before + one + after for one in singles for before, after in _places(prefix, suffix)]
+    texts += [a + b[len(prefix) :] for a, b in pairs]
+    vocab = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    model = {"type": "BPE", "vocab": vocab, "merges": pairs, "unk_token": "<unk>"}
+    model |= {"end_of_word_suffix": suffix, "continuing_subword_prefix": prefix, "fuse_unk": False}
+    found = file_of(model | members.pop("model", {}), pre_tokenizer=HUGGING_FACE["bert"])
+    return found | {"added_tokens": added(plain=False)} | members
+
+
+def _places(prefix: str, suffix: str) -> list[tuple[str, str]]:
+    return [(before, after) for before in ("", prefix) for after in ("", suffix)]
+
+
+def made() -> Json:
+    """Bytes with special tokens that merges give."""
+    found = byte_level()
+    special = [token(found["model"]["vocab"][text], text, special=True) for text in ("hell", "a")]
+    return found | {"added_tokens": special}
+
+
 def word_piece(**members: Any) -> Json:
     words = (
         "[UNK] hello world hell ##o ##rld wo it ' s , the end \u6771 \u4eac e \u00e9 Hello f ##iles"
@@ -239,6 +285,15 @@ def files() -> Iterator[tuple[str, bytes]]:
         | {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}},
         "llama": characters(normalizer=_normalizer("llama2"), post_processor=TEMPLATE),
         "gemma": characters(normalizer=_normalizer("gemma"), pre_tokenizer=HUGGING_FACE["gemma3"]),
+        "clip": clip(),
+        "bytes, made": made(),
+        "suffix": spelled("", "</w>"),
+        "prefix": spelled("##", "", model={"fuse_unk": True}),
+        "affixes": spelled("##", "</w>", pre_tokenizer=None),
+        "no affixes": spelled("", "", pre_tokenizer=HUGGING_FACE["whitespace"]),
+        "no affixes, Metaspace": spelled(
+            "", "", pre_tokenizer=HUGGING_FACE["albert"], model={"fuse_unk": True}
+        ),
         "word piece": word_piece(normalizer=_normalizer("bert 100")),
         "word level": word_level(),
         "unigram": unigram(),
@@ -279,6 +334,9 @@ def broken() -> Iterator[tuple[str, Json]]:
         ("model.vocab.hello", 1 << 23),
         ("model.dropout", 0.1),
         ("model.end_of_word_suffix", "</w>"),
+        ("model.end_of_word_suffix", "\u2581"),
+        ("model.continuing_subword_prefix", "@@"),
+        ("model.continuing_subword_prefix", "h"),
         ("model.byte_fallback", True),
         ("model.ignore_merges", 1),
         ("model.merges", {}),
@@ -313,11 +371,19 @@ def broken() -> Iterator[tuple[str, Json]]:
         "byte",
         byte_level() | {"model": byte_level()["model"] | {"vocab": {"a": 0}, "merges": []}},
     )
-    yield (
-        "fuse_unk",
-        characters()
-        | {"model": characters()["model"] | {"byte_fallback": False, "fuse_unk": False}},
-    )
+    bad = {
+        "fallback": {"byte_fallback": True},
+        "ignore_merges": {"ignore_merges": True},
+        "unk": {"unk_token": "##o</w>"},
+        "none": {"unk_token": None},
+        "prefix": {"continuing_subword_prefix": "##x"},
+        "ends": {"end_of_word_suffix": "#"},
+        "merge": {"merges": [["h", "e"], ["h", "##\u6771"]]},
+    }
+    for name, members in bad.items():
+        yield f"affixes, {name}", spelled("##", "</w>", model=members)
+    yield "affixes, trimmed", clip() | {"post_processor": {"type": "ByteLevel"}, "normalizer": None}
+    yield "affixes, literal", spelled("", "o")
     yield "scores", unigram() | {"model": unigram()["model"] | {"vocab": [["a", "b"]]}}
     yield "unk_id", unigram() | {"model": unigram()["model"] | {"unk_id": 99}}
     yield "tekken", tekken() | {"vocab": tekken()["vocab"][5:]}

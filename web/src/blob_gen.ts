@@ -27,6 +27,7 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["merge_list", 19],
   ["pretokens", 21],
   ["control_pieces", 18],
+  ["affixes", 20],
   ["unicode", 17],
   ["packed", 63],
 ];

@@ -233,6 +233,11 @@ export const FIELD_DECODER = 33;
 export const FIELD_DECODER_PREFIX = 34;
 export const FIELD_ADDED_TRIE = 35;
 
+// enum of ISOTOK_AFFIX_SUFFIX
+export const AFFIX_SUFFIX = 1;
+export const AFFIX_UNKNOWN = 2;
+export const AFFIX_FUSED = 4;
+
 // enum of ISOTOK_BYTE_LEVEL_MERGES
 export const BYTE_LEVEL_MERGES = 1;
 export const BYTE_LEVEL_WHOLE = 2;

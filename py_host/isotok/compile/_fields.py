@@ -69,11 +69,12 @@ def byte_level_fields(
     parity: int,
     whole: bool,
     splits: tuple[bytes, array[int]] | None = None,
+    affixes: bytes = b"",
 ) -> bytes:
     """Return the fields of a byte-level BPE model.
 
     `pretokenizer` as `PretokArrays.to_bytes`, `splits`: of a list of merges, how many each piece
-    has and what they are.
+    has and what they are; `affixes`: FIELD_CONTINUATION, if there is one.
     """
     counts, merges_list = splits or (b"", array("I"))
     texts = pieces if isinstance(pieces, Texts) else Texts(pieces)
@@ -91,6 +92,7 @@ def byte_level_fields(
             *pretokenizer_fields(pretokenizer),
             (abi.FIELD_MERGE_COUNTS, counts),
             (abi.FIELD_MERGE_SPLITS, merges_list),
+            *([(abi.FIELD_CONTINUATION, affixes)] if affixes else []),
         ]
     )
 

@@ -58,11 +58,15 @@ function operation({ typeId, token, sequence }: Step, flag: number): number[] {
 
 /** Refuses `trim_offsets` where the white space of a token is not that of the text. */
 function checkTrimming(document: Document, byteLevel: boolean, last: boolean): void {
-  const { normalizer, preTokenizer, addedTokens } = document;
+  const { model, normalizer, preTokenizer, addedTokens } = document;
   const steps = flat(normalizer, "normalizer", "normalizers");
   if (!byteLevel || steps.some(({ kind }) => !SPACES_STAY.includes(kind))) {
     const what = "trim_offsets of another model than ByteLevel without changes of white space";
     throw unsupported("post_processor", what);
+  }
+  for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
+    if (!get(model, name)) continue; // tokens do not end with their text's white space
+    throw unsupported("post_processor", `trim_offsets with model.${name}`);
   }
   const cuts = flat(preTokenizer, "pre_tokenizer", "pretokenizers");
   const removes = ({ kind, part }: (typeof cuts)[number]) =>

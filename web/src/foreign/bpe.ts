@@ -1,13 +1,15 @@
 /** BPE models of a tokenizer.json. */
 
 import * as abi from "../layout_gen.js";
+import { Affixes } from "./affixes.js";
 import { get, type Json, lengthOf, maybe, utf8Length } from "./checked.js";
 import { type AddedToken, resolveAdded } from "./document.js";
 import { broken, shorten, unsupported } from "./errors.js";
 import { type Field, Pieces, scalar, toUtf8 } from "./fields.js";
-import { bytesOf, isSpelled } from "./letters.js";
+import { bytesOf, isSpelled, lettersOfBytes } from "./letters.js";
 import { readSplits, type Splits } from "./merges.js";
 import type { Model, Read } from "./models.js";
+import type { Pipeline } from "./pipeline.js";
 import { largestId, readVocabulary, type Vocabulary } from "./vocabulary.js";
 
 const LONGEST = 7999;
@@ -25,6 +27,8 @@ interface Options {
   readonly byteFallback: boolean;
   /** A pre-token that is in the vocabulary is that token. */
   readonly ignoreMerges: boolean;
+  /** Of symbols behind the first one of a pre-token, and of the last one. */
+  readonly affixes: Affixes;
 }
 
 interface Parts {
@@ -34,6 +38,7 @@ interface Parts {
   readonly added: readonly AddedToken[];
   readonly size: number;
   readonly pretokenizer: readonly Field[];
+  readonly pipeline: Pipeline;
 }
 
 export const readBpe: Read = ({ model, addedTokens }, pipeline): Model => {
@@ -41,8 +46,10 @@ export const readBpe: Read = ({ model, addedTokens }, pipeline): Model => {
   const vocabulary = readVocabulary(model);
   const added = resolveAdded(addedTokens, (text) => vocabulary.get(text), vocabulary.size);
   const size = 1 + largestId([...vocabulary.values(), ...added.map(({ id }) => id)]);
-  const pretokenizer = !pipeline.byteLevel && pipeline.cutsNothing ? [] : pipeline.pretokenizer;
-  const parts = { model, options, vocabulary, added, size, pretokenizer };
+  const { affixes, ignoreMerges } = options;
+  if (!affixes.isEmpty) affixes.check(vocabulary.keys(), pipeline.byteLevel, ignoreMerges);
+  const { pretokenizer } = pipeline;
+  const parts = { model, options, vocabulary, added, size, pretokenizer, pipeline };
   const fields = pipeline.byteLevel ? byteLevelFields(parts) : characterFields(parts);
   return { fields, added, unkToken: options.unkToken };
 };
@@ -52,16 +59,14 @@ function readOptions(model: Json): Options {
   if (dropout !== undefined && dropout !== 0) {
     throw unsupported("model.dropout", `a dropout of ${shorten(dropout)}`);
   }
-  for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
-    const text = maybe(model, name, "string", "model");
-    if (text) throw unsupported(`model.${name}`, shorten(text));
-  }
+  const affixes = new Affixes(model);
   const flag = (name: string) => maybe(model, name, "boolean", "model") ?? false;
   return {
     unkToken: maybe(model, "unk_token", "string", "model"),
     fuseUnk: flag("fuse_unk"),
     byteFallback: flag("byte_fallback"),
     ignoreMerges: flag("ignore_merges"),
+    affixes,
   };
 }
 
@@ -73,9 +78,23 @@ function put(pieces: Pieces, id: number, text: Uint8Array, kind: number): void {
   pieces.types[id] = text.length > 0 ? kind : abi.UNUSED;
 }
 
-/** A token that merges can give has to stay a piece like others. */
-function isMerged({ counts }: Splits, { id }: AddedToken): boolean {
-  return (counts[id] as number) > 0;
+/** Sets the types of added tokens; what the model itself gives goes on being a piece. */
+function putAdded(
+  pieces: Pieces,
+  scores: Float32Array,
+  added: readonly AddedToken[],
+  isMade: (token: AddedToken) => boolean,
+): void {
+  for (const token of added) {
+    const { id, content, special } = token;
+    const isGiven = pieces.types[id] === abi.NORMAL && isMade(token);
+    if (special) {
+      put(pieces, id, toUtf8(content), abi.CONTROL);
+      scores[id] = isGiven ? 1 : 0;
+    } else if (!isGiven) {
+      put(pieces, id, toUtf8(content), abi.USER_DEFINED);
+    }
+  }
 }
 
 // -- bytes --------------------------------------------------------------------------
@@ -91,35 +110,43 @@ function byteLevelFields({
   if (options.byteFallback) {
     throw unsupported("model.byte_fallback", "byte_fallback with ByteLevel");
   }
+  const { affixes, ignoreMerges } = options;
+  const isApart = (text: string) => !isSpelled(text) || affixes.hasEnd(bytesOf(text));
   const splits = readSplits(model, {
     vocabulary,
     size,
     measure: lengthOf,
-    isApart: (text) => !isSpelled(text),
+    affixes,
+    isApart,
     isRefused: () => false,
   });
   const pieces = new Pieces(size);
+  const scores = new Float32Array(size);
   for (const [text, id] of vocabulary) {
-    put(pieces, id, bytesOf(text), isSpelled(text) ? abi.NORMAL : abi.UNUSED);
+    put(pieces, id, bytesOf(text), isApart(text) ? abi.UNUSED : abi.NORMAL);
   }
-  for (const token of added) {
-    const bytes = bytesOf(token.content);
-    if (isMerged(splits, token) || bytes.length < 2) continue;
-    if (isSpelled(token.content) && /[^\0-\x7f]/.test(token.content)) {
-      throw unsupported(
-        "added_tokens",
-        `${shorten(token.content)}, which ByteLevel decodes to another text`,
-      );
-    }
-    put(pieces, token.id, bytes, token.special ? abi.CONTROL : abi.USER_DEFINED);
+  for (const { content } of added) {
+    if (!isSpelled(content) || !/[^\0-\x7f]/.test(content)) continue;
+    const what = `${shorten(content)}, which ByteLevel decodes to another text`;
+    throw unsupported("added_tokens", what);
   }
-  checkBytes(pieces);
-  return byteFields(pieces, pretokenizer, {
+  putAdded(
+    pieces,
+    scores,
+    added,
+    ({ id, content }) =>
+      ignoreMerges || (splits.counts[id] as number) > 0 || affixes.isSymbol(content),
+  );
+  checkBytes(pieces, scores, vocabulary, affixes);
+  const fields = byteFields(pieces, pretokenizer, {
     parity: abi.PARITY_HF,
-    whole: options.ignoreMerges,
-    scores: new Float32Array(size),
+    whole: ignoreMerges,
+    scores,
     splits,
   });
+  if (affixes.isEmpty) return fields;
+  const values = affixes.field({ unknown: false, fused: false, byteLevel: true });
+  return [...fields, [abi.FIELD_CONTINUATION, values]];
 }
 
 /** Fields of a byte-level BPE model. */
@@ -143,15 +170,17 @@ export function byteFields(
   ];
 }
 
-function checkBytes({ texts, types }: Pieces): void {
-  const there = new Set<number | undefined>();
-  for (const [id, text] of texts.entries()) {
-    if (text.length === 1 && types[id] === abi.NORMAL) there.add(text[0]);
-  }
-  for (let byte = 0; byte < 256; byte++) {
-    if (there.has(byte)) continue;
+function checkBytes(
+  { types }: Pieces,
+  scores: Float32Array,
+  vocabulary: Vocabulary,
+  affixes: Affixes,
+): void {
+  for (const [where, byte, text] of affixes.neededBytes(lettersOfBytes())) {
+    const id = vocabulary.get(text);
+    if (id !== undefined && (types[id] === abi.NORMAL || scores[id] === 1)) continue;
     const hex = byte.toString(16).padStart(2, "0");
-    throw unsupported("model.vocab", `a byte-level vocabulary without the byte 0x${hex}`);
+    throw unsupported("model.vocab", `a byte-level vocabulary without the byte 0x${hex}${where}`);
   }
 }
 
@@ -159,22 +188,25 @@ function checkBytes({ texts, types }: Pieces): void {
 
 function characterFields(parts: Parts): Field[] {
   const { model, vocabulary, added, size, pretokenizer } = parts;
-  const { unkToken, byteFallback } = settleUnknowns(parts.options, vocabulary);
+  const { unkToken, fuseUnk, byteFallback, affixes } = settleUnknowns(parts.options, vocabulary);
   const refused = new Set([unkToken, ...(byteFallback ? BYTE_TOKENS : [])]);
   const splits = readSplits(model, {
     vocabulary,
     size,
     measure: utf8Length,
+    affixes,
     isApart: (text) => text === "",
     isRefused: (text) => refused.has(text),
   });
   const pieces = new Pieces(size);
   for (const [text, id] of vocabulary) put(pieces, id, toUtf8(text), abi.NORMAL);
-  for (const token of added) {
-    if (isMerged(splits, token) || lengthOf(token.content) < 2) continue;
-    const kind = token.special ? abi.CONTROL : abi.USER_DEFINED;
-    put(pieces, token.id, toUtf8(token.content), kind);
-  }
+  const scores = new Float32Array(size);
+  putAdded(
+    pieces,
+    scores,
+    added,
+    ({ id, content }) => (splits.counts[id] as number) > 0 || affixes.isSymbol(content),
+  );
   if (byteFallback) {
     for (const text of BYTE_TOKENS) pieces.types[vocabulary.get(text) as number] = abi.BYTE;
   }
@@ -183,9 +215,11 @@ function characterFields(parts: Parts): Field[] {
   if (empty >= 0) {
     throw unsupported("model.vocab", `no text, or an empty one, with the id ${empty}`);
   }
-  if (pretokenizer.length > 0 && !byteFallback) {
-    const what = "one in front of a BPE of characters with fuse_unk"; // one unknown per pre-token
-    throw unsupported("pre_tokenizer", what);
+  const cuts: Field[] = byteFallback && parts.pipeline.cutsNothing ? [] : [...pretokenizer];
+  if (!byteFallback && (cuts.length > 0 || !affixes.isEmpty || !fuseUnk)) {
+    if (cuts.length === 0) cuts.push(...parts.pipeline.onePretoken()); // what a pre-token is matters
+    const values = affixes.field({ unknown: true, fused: fuseUnk, byteLevel: false });
+    cuts.push([abi.FIELD_CONTINUATION, values]);
   }
   return [
     [abi.FIELD_ALGORITHM, scalar(abi.BPE)],
@@ -193,12 +227,12 @@ function characterFields(parts: Parts): Field[] {
     [abi.FIELD_NORMALIZER_FLAGS, scalar(0)],
     [abi.FIELD_BYTE_FALLBACK, scalar(byteFallback ? 1 : 0)],
     ...pieces.textFields(),
-    [abi.FIELD_SCORES, new Float32Array(size)],
+    [abi.FIELD_SCORES, scores],
     [abi.FIELD_TYPES, pieces.types],
     [abi.FIELD_UNK_SURFACE, toUtf8(unkToken ?? "")],
     [abi.FIELD_MERGE_COUNTS, splits.counts],
     [abi.FIELD_MERGE_SPLITS, splits.splits],
-    ...pretokenizer,
+    ...cuts,
   ];
 }
 
@@ -207,6 +241,10 @@ function settleUnknowns(options: Options, vocabulary: Vocabulary): Options {
   const { unkToken } = options;
   if (options.ignoreMerges) {
     throw unsupported("model.ignore_merges", "ignore_merges without ByteLevel");
+  }
+  if (options.byteFallback && !options.affixes.isEmpty) {
+    const what = "byte_fallback with continuing_subword_prefix or end_of_word_suffix";
+    throw unsupported("model.byte_fallback", what);
   }
   if (options.byteFallback) {
     const missing = BYTE_TOKENS.find((text) => !vocabulary.has(text));
@@ -222,10 +260,7 @@ function settleUnknowns(options: Options, vocabulary: Vocabulary): Options {
   if (!vocabulary.has(unkToken)) {
     throw broken("model.unk_token", `${shorten(unkToken)} is not in the vocabulary`);
   }
-  if (!options.fuseUnk) {
-    throw unsupported("model.fuse_unk", "unknown characters that are not fused");
-  }
-  if (lengthOf(unkToken) === 1) {
+  if (options.affixes.isSymbol(unkToken)) {
     throw unsupported("model.unk_token", "an unk_token of one character");
   }
   return options;

@@ -30,6 +30,15 @@ export function isSpelled(text: string): boolean {
   return text !== "";
 }
 
+/** The letters, by byte. */
+export function lettersOfBytes(): string[] {
+  const letters: string[] = [];
+  for (const [code, byte] of BYTE_OF.entries()) {
+    if (byte !== NONE) letters[byte] = String.fromCharCode(code);
+  }
+  return letters;
+}
+
 /** What decoding gives: the bytes, or the text itself if one letter stands for none. */
 export function bytesOf(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);

@@ -1,5 +1,6 @@
 /** The merges of a BPE model, as the format's list of splits (FORMAT.md, section 12). */
 
+import type { Affixes } from "./affixes.js";
 import { get, type Json } from "./checked.js";
 import { broken, shorten, unsupported } from "./errors.js";
 import type { Vocabulary } from "./vocabulary.js";
@@ -23,6 +24,8 @@ export interface Merging {
   readonly size: number;
   /** Bytes of a part in what the segmenter sees. */
   readonly measure: (text: string) => number;
+  /** What tokens of two parts are spelled with. */
+  readonly affixes: Affixes;
   /** Whether no text gives a token: its merges do nothing. */
   readonly isApart: (text: string) => boolean;
   /** Whether merges of a token are not supported. */
@@ -31,7 +34,7 @@ export interface Merging {
 
 /** Reads `model.merges`: the earlier a pair is there, the sooner it is merged. */
 export function readSplits(model: Json, merging: Merging): Splits {
-  const { vocabulary, measure, isApart, isRefused } = merging;
+  const { vocabulary, measure, affixes, isApart, isRefused } = merging;
   const merges = readMerges(model);
   const tokens = new Uint32Array(merges.length);
   const entries = new Uint32Array(merges.length);
@@ -39,19 +42,22 @@ export function readSplits(model: Json, merging: Merging): Splits {
   let count = 0;
   for (let rank = 0; rank < merges.length; rank++) {
     const [left, right] = pairOf(merges[rank] as Merge);
-    const token = find(left, right);
-    if (token === undefined || !vocabulary.has(left) || !vocabulary.has(right)) {
-      const missing = [left, right, left + right].find((text) => !vocabulary.has(text));
+    const isPlain = affixes.prefix === "";
+    const joined = isPlain ? left + right : affixes.join(left, right);
+    const token = isPlain ? find(left, right) : joined && vocabulary.get(joined);
+    if (typeof token !== "number" || !vocabulary.has(left) || !vocabulary.has(right)) {
+      const missing = [left, right].find((text) => !vocabulary.has(text)) ?? joined ?? left + right;
       throw broken(`${PATH}[${rank}]`, `${shorten(missing)} is not in the vocabulary`);
     }
-    if (isRefused(left) || isRefused(right) || isRefused(left + right)) {
+    if (isRefused(left) || isRefused(right) || isRefused(joined as string)) {
       throw unsupported(`${PATH}[${rank}]`, `a merge of ${shorten(left)} and ${shorten(right)}`);
     }
     const length = measure(left);
     if (length > MOST_LEFT) {
       throw unsupported(`${PATH}[${rank}]`, `a left part over ${MOST_LEFT} bytes`);
     }
-    if (isApart(left) || isApart(right)) continue;
+    if (!affixes.isEmpty && affixes.isIdle(left, right, `${PATH}[${rank}]`)) continue;
+    if (isApart(left) || isApart(right) || isApart(joined as string)) continue;
     tokens[count] = token;
     entries[count++] = (rank << LEFT_BITS) | length;
   }

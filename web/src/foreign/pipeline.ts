@@ -23,6 +23,8 @@ export interface Pipeline {
   readonly byteLevel: boolean;
   /** Nothing is cut but at spaces, of which none is left. */
   readonly cutsNothing: boolean;
+  /** A pre-tokenizer that cuts nothing. */
+  readonly onePretoken: () => readonly Field[];
 }
 
 /** What normalizer and pre-tokenizer do; those that are in no table are refused by name. */
@@ -52,6 +54,7 @@ export function readPipeline(document: Document, known: Known): Pipeline {
     fields,
     pretokenizer: cuts.length > 0 || pre.byteLevel ? pretokenizerFields(cuts, known) : [],
     byteLevel: pre.byteLevel,
+    onePretoken: () => pretokenizerFields([], known),
     cutsNothing: program?.escapes === true && cuts.every(cutsAtSpaces),
   };
 }

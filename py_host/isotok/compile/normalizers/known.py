@@ -161,6 +161,11 @@ def known() -> list[tuple[str, object, PreTokenizer]]:
         ("gemma", _replace(" ", "▁"), _NONE),
         ("llama2", _sequence(_step("Prepend", prepend="▁"), _replace(" ", "▁")), _NONE),
         ("nfc prefix", _step("NFC"), _BYTES),
+        (
+            "clip",
+            _sequence(_step("NFC"), _replace(r"\s+", " ", "Regex"), _step("Lowercase")),
+            _NONE,
+        ),
         ("lowercase", _step("Lowercase"), _NONE),
         *((form, _step(form), _NONE) for form in ("NFC", "NFD", "NFKC", "NFKD")),
         ("electra", _sequence(_step("NFD"), _step("Lowercase"), _step("StripAccents")), _NONE),

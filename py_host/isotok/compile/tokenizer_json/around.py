@@ -92,6 +92,9 @@ def check_trimming(template: Template, document: Document, *, byte_level: bool) 
             "post_processor",
             "trim_offsets of another model than ByteLevel without changes of white space",
         )
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if document.model.get(name):  # tokens do not end with their text's white space
+            raise unsupported("post_processor", f"trim_offsets with model.{name}")
     if template.trims_last and any(map(_removes, _cuts(document))):
         what = "trim_offsets behind a template and a pre_tokenizer that removes text"
         raise unsupported("post_processor", what)

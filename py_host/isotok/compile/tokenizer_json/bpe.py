@@ -20,6 +20,12 @@ from isotok.compile.pretok.arrays import make_arrays
 from isotok.compile.pretok.chain import make_chain
 from isotok.compile.pretok.huggingface import WHOLE
 from isotok.compile.tokenizer_json.added import numbered
+from isotok.compile.tokenizer_json.affixes import (
+    Affixes,
+    check_affixes,
+    is_end_of_bytes,
+    needed_bytes,
+)
 from isotok.compile.tokenizer_json.bytes_of_letters import bytes_of, is_spelled
 from isotok.compile.tokenizer_json.checked import maybe, optional
 from isotok.compile.tokenizer_json.document import AddedToken, Document
@@ -47,12 +53,15 @@ class Options:
         Such a character becomes its bytes' tokens instead.
     ignore_merges : bool
         A pre-token that is in the vocabulary is that token.
+    affixes : Affixes
+        Of symbols behind the first one of a pre-token, and of the last one.
     """
 
     unk_token: str | None
     fuse_unk: bool
     byte_fallback: bool
     ignore_merges: bool
+    affixes: Affixes
 
 
 @dataclass
@@ -80,6 +89,9 @@ def bpe_fields(document: Document) -> bytes:
     added = numbered(document, vocabulary.get, len(vocabulary))
     size = 1 + max((*vocabulary.values(), *(token.id for token in added)))
     byte_level = pipeline.byte_level
+    if options.affixes:
+        whole = options.ignore_merges
+        check_affixes(options.affixes, vocabulary, byte_level=byte_level, ignore_merges=whole)
     read = _byte_level if byte_level else _characters
     return finish(
         append_fields(read(document, options, pipeline, vocabulary, added, size), pipeline.fields),
@@ -95,14 +107,16 @@ def _read_options(document: Document) -> Options:
     dropout = model.get("dropout")
     if dropout is not None and (isinstance(dropout, (bool, str)) or dropout != 0):
         raise unsupported("model.dropout", f"a dropout of {shorten(dropout)}")
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if maybe(model, name, str, "model"):
-            raise unsupported(f"model.{name}", shorten(model[name]))
+    affixes = Affixes(
+        maybe(model, "continuing_subword_prefix", str, "model") or "",
+        maybe(model, "end_of_word_suffix", str, "model") or "",
+    )
     return Options(
         maybe(model, "unk_token", str, "model"),
         optional(model, "fuse_unk", bool, False, "model"),
         optional(model, "byte_fallback", bool, False, "model"),
         optional(model, "ignore_merges", bool, False, "model"),
+        affixes,
     )
 
 
@@ -119,8 +133,15 @@ def _byte_level(
 ) -> bytes:
     if options.byte_fallback:
         raise unsupported("model.byte_fallback", "byte_fallback with ByteLevel")
-    apart = {text for text in vocabulary if not is_spelled(text)}
-    merges = read_merges(document, vocabulary, measure=len, apart=apart, refused=set())
+    affixes = options.affixes
+    apart = {
+        text
+        for text in vocabulary
+        if not is_spelled(text) or is_end_of_bytes(affixes, bytes_of(text))
+    }
+    merges = read_merges(
+        document, vocabulary, measure=len, apart=apart, affixes=affixes, refused=set()
+    )
     pieces = _empty(size)
     for text, number in _taken(vocabulary):
         kind = abi.UNUSED if text in apart else abi.NORMAL
@@ -129,10 +150,10 @@ def _byte_level(
     for token in added:
         _need_bytes_of(token)
         is_given = pieces.types[token.id] == abi.NORMAL and (
-            options.ignore_merges or splits.counts[token.id] or len(pieces.texts[token.id]) == 1
+            options.ignore_merges or splits.counts[token.id] or affixes.is_symbol(token.content)
         )
         _put_added(pieces, token, is_given=bool(is_given))
-    _need_bytes(pieces)
+    _need_bytes(pieces, affixes)
     return byte_level_fields(
         pieces.texts,
         bytes(pieces.types),
@@ -141,6 +162,7 @@ def _byte_level(
         parity=abi.PARITY_HF,
         whole=options.ignore_merges,
         splits=(splits.counts, splits.splits),
+        affixes=affixes.field(unknown=False, fused=False, byte_level=True) if affixes else b"",
     )
 
 
@@ -152,15 +174,17 @@ def _need_bytes_of(token: AddedToken) -> None:
         )
 
 
-def _need_bytes(pieces: Pieces) -> None:
+def _need_bytes(pieces: Pieces, affixes: Affixes) -> None:
+    longest = 1 + len(bytes_of(affixes.prefix) + bytes_of(affixes.suffix))
     there = {
         text
         for text, kind, given in zip(pieces.texts, pieces.types, pieces.given, strict=True)
-        if len(text) == 1 and (kind == abi.NORMAL or given)
+        if len(text) <= longest and (kind == abi.NORMAL or given)
     }
-    if len(there) < 256:
-        missing = next(byte for byte in range(256) if bytes([byte]) not in there)
-        raise unsupported("model.vocab", f"a byte-level vocabulary without the byte {missing:#04x}")
+    for where, byte, symbol in needed_bytes(affixes):
+        if symbol not in there:
+            what = f"a byte-level vocabulary without the byte {byte:#04x}{where}"
+            raise unsupported("model.vocab", what)
 
 
 def _one_pretoken() -> tuple[bytes, bytes, bytes]:
@@ -179,17 +203,20 @@ def _characters(
     size: int,
 ) -> bytes:
     options = _unknowns(options, vocabulary)
+    affixes = options.affixes
     refused = {options.unk_token, *(_BYTE_TOKENS if options.byte_fallback else ())}
     fallbacks = [vocabulary[text] for text in _BYTE_TOKENS] if options.byte_fallback else []
     unk_id = None if options.unk_token is None else vocabulary[options.unk_token]
-    merges = read_merges(document, vocabulary, measure=_utf8_size, apart={""}, refused=refused)
+    merges = read_merges(
+        document, vocabulary, measure=_utf8_size, apart={""}, affixes=affixes, refused=refused
+    )
     pieces = _empty(size)
     for text, number in _taken(vocabulary):
         _put(pieces, number, text.encode(), abi.NORMAL)
     splits = make_splits(merges, size)
     for token in added:
         is_given = pieces.types[token.id] == abi.NORMAL and (
-            splits.counts[token.id] or len(token.content) == 1
+            splits.counts[token.id] or affixes.is_symbol(token.content)
         )
         _put_added(pieces, token, is_given=bool(is_given))
     for number in fallbacks:
@@ -214,16 +241,22 @@ def _character_fields(
     yield abi.FIELD_UNK_SURFACE, (options.unk_token or "").encode()
     yield abi.FIELD_MERGE_COUNTS, splits.counts
     yield abi.FIELD_MERGE_SPLITS, splits.splits
-    if not (pipeline.escapes and cuts_spaces(pipeline.stages)):
-        if pipeline.stages and not options.byte_fallback:  # one unknown token per pre-token
-            raise unsupported("pre_tokenizer", "one in front of a BPE of characters with fuse_unk")
-        yield from pretokenizer_fields(pipeline.arrays())
+    if options.byte_fallback:
+        if not (pipeline.escapes and cuts_spaces(pipeline.stages)):
+            yield from pretokenizer_fields(pipeline.arrays())
+    elif pipeline.stages or options.affixes or not options.fuse_unk:  # what a pre-token is matters
+        yield from pretokenizer_fields(pipeline.arrays() or _one_pretoken())
+        affixes = options.affixes.field(unknown=True, fused=options.fuse_unk, byte_level=False)
+        yield abi.FIELD_CONTINUATION, affixes
 
 
 def _unknowns(options: Options, vocabulary: Mapping[str, int]) -> Options:
     """Settle what becomes of unknown characters, or refuse it."""
     if options.ignore_merges:
         raise unsupported("model.ignore_merges", "ignore_merges without ByteLevel")
+    if options.byte_fallback and options.affixes:
+        what = "byte_fallback with continuing_subword_prefix or end_of_word_suffix"
+        raise unsupported("model.byte_fallback", what)
     if options.byte_fallback:
         missing = next((text for text in _BYTE_TOKENS if text not in vocabulary), None)
         if missing is not None:
@@ -234,9 +267,7 @@ def _unknowns(options: Options, vocabulary: Mapping[str, int]) -> Options:
         raise unsupported("model.unk_token", "unknown characters that vanish, without unk_token")
     if options.unk_token not in vocabulary:
         raise broken("model.unk_token", f"{options.unk_token!r} is not in the vocabulary")
-    if not options.fuse_unk:
-        raise unsupported("model.fuse_unk", "unknown characters that are not fused")
-    if len(options.unk_token) == 1:
+    if options.affixes.is_symbol(options.unk_token):
         raise unsupported("model.unk_token", "an unk_token of one character")
     return options
 

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
+from isotok.compile.tokenizer_json.affixes import Affixes
 from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
 from isotok.compile.tokenizer_json.parts import entries
@@ -32,6 +33,7 @@ def read_merges(
     *,
     measure: Callable[[str], int],
     apart: AbstractSet[str],
+    affixes: Affixes,
     refused: AbstractSet[str | None],
 ) -> array[int]:
     """Read `model.merges`: the earlier a pair is there, the sooner it is merged.
@@ -44,6 +46,8 @@ def read_merges(
         Bytes of a part in what the segmenter sees.
     apart : set of str
         Tokens that no text gives: their merges do nothing.
+    affixes : Affixes
+        What tokens of two parts are spelled with.
     refused : set of str
         Tokens whose merges are not supported.
 
@@ -60,17 +64,21 @@ def read_merges(
     found = array("Q")  # merged token << 32 | entry of the list
     rank = 0
     find = vocabulary.get
+    join = affixes.join if affixes.prefix else None
     for pairs in _pairs(document):
         for left, right in pairs:
-            merged = find(left + right)
+            text = join(left, right) if join else left + right
+            merged = find(text) if text is not None else None
             if merged is None or left not in vocabulary or right not in vocabulary:
-                raise _unknown(rank, left, right, vocabulary)
-            if left in refused or right in refused or left + right in refused:
+                raise _unknown(rank, left, right, text, vocabulary)
+            if left in refused or right in refused or text in refused:
                 raise unsupported(f"model.merges[{rank}]", f"a merge of {left!r} and {right!r}")
             length = measure(left)
             if length > _MOST_LEFT:
                 raise unsupported(f"model.merges[{rank}]", f"a left part over {_MOST_LEFT} bytes")
-            if left not in apart and right not in apart:
+            if affixes and _is_idle(affixes, left, right, f"model.merges[{rank}]"):
+                pass
+            elif left not in apart and right not in apart and text not in apart:
                 found.append(merged << 32 | rank << _LEFT_BITS | length)
             rank += 1
         if rank > _MOST_MERGES:
@@ -78,8 +86,17 @@ def read_merges(
     return found
 
 
-def _unknown(rank: int, left: str, right: str, vocabulary: Mapping[str, int]) -> TokenizerError:
-    missing = next(text for text in (left, right, left + right) if text not in vocabulary)
+def _is_idle(affixes: Affixes, left: str, right: str, where: str) -> bool:
+    """Whether a merge does nothing, as its parts are never side by side."""
+    affixes.check_merge(left, right, where)
+    return affixes.never_meet(left, right)
+
+
+def _unknown(
+    rank: int, left: str, right: str, text: str | None, vocabulary: Mapping[str, int]
+) -> TokenizerError:
+    merged = left + right if text is None else text
+    missing = next((each for each in (left, right) if each not in vocabulary), merged)
     return broken(f"model.merges[{rank}]", f"{shorten(missing)} is not in the vocabulary")
 
 
