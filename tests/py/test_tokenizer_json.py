@@ -142,6 +142,27 @@ def test_small_models(name: str, backend: str) -> None:
         hf.same_texts(tok, ref, [rng.randrange(tok.vocab_size) for _ in range(5)], rng)
 
 
+def test_byte_level_normalizer(backend: str) -> None:
+    """Behind others and alone, and with tokens that are looked for in its letters."""
+    rng = random.Random("byte level")
+    tokens = ["<a>", "ab", "<ab", "b>"]
+    for others in ([], [{"type": "Lowercase"}], [{"type": "NFD"}, {"type": "StripAccents"}]):
+        whole = toy_hf.normalized_bytes([*others, {"type": "ByteLevel"}])
+        late: toy_hf.Json = {"normalized": True, "special": False, "single_word": False}
+        late |= {"lstrip": False, "rstrip": False}
+        listed = [{"id": 1000 + i, "content": text} | late for i, text in enumerate(tokens)]
+        for added in ([], listed):
+            source = toy_hf.dump(whole | {"added_tokens": added})
+            ref = tokenizers.Tokenizer.from_str(source)
+            tok = isotok.load(compile_model(source.encode()), backend=backend)  # type: ignore[arg-type]
+            texts = [toy_hf.text(rng, [*tokens, "AB", "Ġa", "Ã©", "é"]) for _ in range(150)]
+            texts += ["".join(map(chr, range(a, a + 400))) for a in (0, 0x300, 0x3000, 0x1F300)]
+            hf.same_encodings(tok, ref, texts, add=True)
+            for text in texts[:40]:
+                hf.same_streams(tok, ref, text, rng)
+                hf.same_texts(tok, ref, ref.encode(text).ids, rng)
+
+
 SCORES = [
     "-1.6428571428571428", "-7.4715776443481445", "-1e-5", "1E2", "-0.0", "12345678901234567890.5",
     "-3.4635426998138428", "123456789012345678901234567890", "0.1e-310", "-2.5e+3", "5e-324",

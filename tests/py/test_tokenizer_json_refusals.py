@@ -111,6 +111,10 @@ REFUSED: list[tuple[Change, str]] = [
     (_set("model", "ignore_merges", to=True), "ignore_merges without ByteLevel"),
     (_set("model", "vocab", "b", to=7), "no text, or an empty one, with the id 2"),
     (_set("normalizer", to={"type": "Replace", "pattern": {"Regex": "a|bc"}, "content": ""}), "a"),
+    (
+        _set("normalizer", to={"type": "Sequence", "normalizers": [{"type": "ByteLevel"}] * 2}),
+        r"normalizer.normalizers\[0\]: ByteLevel in front of another normalizer",
+    ),
     (_set("normalizer", to={"type": "Reverse"}), "the normalizer 'Reverse'"),
     (_set("pre_tokenizer", to={"type": "UnicodeScripts"}), "the pre-tokenizer UnicodeScripts"),
     (_set("decoder", to={"type": "CTC"}), "decoder: the decoder CTC"),

@@ -49,6 +49,12 @@ def whole_words() -> Json:
     return source | {"pre_tokenizer": {"type": "Sequence", "pretokenizers": steps}}
 
 
+def normalized_bytes(normalizers: list[Json]) -> Json:
+    """Bytes that the last normalizer makes."""
+    steps = {"type": "Sequence", "normalizers": normalizers}
+    return bytes_bpe() | {"pre_tokenizer": None, "normalizer": steps}
+
+
 def sparse(source: Json) -> Json:
     """With every other id."""
     vocab = {text: 2 * number for text, number in source["model"]["vocab"].items()}
@@ -102,6 +108,7 @@ BERT = {
 MODELS: dict[str, Json] = {
     "bytes": bytes_bpe(),
     "bytes without a cut": bytes_bpe(use_regex=False),
+    "bytes, normalizer": normalized_bytes([replace("x", " c"), {"type": "ByteLevel"}]),
     "bytes, whole words": whole_words(),
     "bytes, sparse": sparse(bytes_bpe()),
     "word piece, sparse": sparse(word_piece()),

@@ -285,6 +285,14 @@ def files() -> Iterator[tuple[str, bytes]]:
         | {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}},
         "llama": characters(normalizer=_normalizer("llama2"), post_processor=TEMPLATE),
         "gemma": characters(normalizer=_normalizer("gemma"), pre_tokenizer=HUGGING_FACE["gemma3"]),
+        "bytes, normalizer": byte_level(normalizer={"type": "ByteLevel"}) | {"pre_tokenizer": None},
+        "bytes, normalizers": byte_level(
+            normalizer={
+                "type": "Sequence",
+                "normalizers": [{"type": "NFC"}, {"type": "ByteLevel"}],
+            }
+        )
+        | {"pre_tokenizer": None},
         "clip": clip(),
         "bytes, made": made(),
         "suffix": spelled("", "</w>"),
@@ -358,6 +366,8 @@ def broken() -> Iterator[tuple[str, Json]]:
         ("pre_tokenizer", {}),
         ("pre_tokenizer", {"type": "Metaspace", "replacement": "ab"}),
         ("normalizer", {"type": "Sequence", "normalizers": 5}),
+        ("normalizer", {"type": "ByteLevel"}),
+        ("normalizer", {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}] * 2}),
     ]
     for number, (path, value) in enumerate(changes):
         file = copy.deepcopy(byte_level())
@@ -383,6 +393,10 @@ def broken() -> Iterator[tuple[str, Json]]:
     for name, members in bad.items():
         yield f"affixes, {name}", spelled("##", "</w>", model=members)
     yield "affixes, trimmed", clip() | {"post_processor": {"type": "ByteLevel"}, "normalizer": None}
+    bytes_first = byte_level(normalizer={"type": "ByteLevel"}) | {"pre_tokenizer": None}
+    for flags in ({"content": "a b"}, {"content": "ab", "lstrip": True}):
+        late = token(1, "", normalized=True) | flags
+        yield f"late {flags['content']}", bytes_first | {"added_tokens": [late]}
     yield "affixes, literal", spelled("", "o")
     yield "scores", unigram() | {"model": unigram()["model"] | {"vocab": [["a", "b"]]}}
     yield "unk_id", unigram() | {"model": unigram()["model"] | {"unk_id": 99}}

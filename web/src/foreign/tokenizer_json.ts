@@ -2,6 +2,7 @@
 
 import { addedFields } from "./added.js";
 import { templateFields } from "./around.js";
+import { settleBytes } from "./byte_normalizer.js";
 import { isObject, type Json } from "./checked.js";
 import { decoderFields } from "./decoder.js";
 import { readDocument } from "./document.js";
@@ -21,7 +22,7 @@ export function tokenizerJsonFields(data: Uint8Array): Field[] {
   const file = parse(data);
   const known = knownTables();
   if (isTekken(file)) return tekkenFields(file, known);
-  const document = readDocument(file);
+  const document = settleBytes(readDocument(file));
   const read = readerOf(document.model);
   const pipeline = readPipeline(document, known);
   const { fields, added, unkToken } = read(document, pipeline);

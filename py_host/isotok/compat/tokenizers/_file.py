@@ -14,6 +14,7 @@ from isotok.compat.tokenizers._limits import Padding, Truncation
 from isotok.compat.tokenizers._run import normalized
 from isotok.compile.tokenizer_json import Document, read_document
 from isotok.compile.tokenizer_json.added import spelled_by
+from isotok.compile.tokenizer_json.byte_normalizer import settle_bytes
 from isotok.compile.tokenizer_json.checked import Json, flat
 from isotok.compile.tokenizer_json.document import AddedToken as FileToken
 from isotok.compile.tokenizer_json.document import resolve_added
@@ -126,7 +127,8 @@ class File:
     @cached_property
     def images(self) -> Images | None:
         """What the normalizer makes of characters, if that is the text of some added token."""
-        return spelled_by(self.document.added_tokens, self.document.normalizer)
+        document = settle_bytes(self.document)
+        return spelled_by(document.added_tokens, document.normalizer)
 
     def decoded(self, token: FileToken) -> str:
         """Text that an added token decodes to."""

@@ -5,8 +5,9 @@
 | `parts` | the JSON: small members parsed, large ones found |
 | `document` | its members, their shapes checked; added tokens and their ids |
 | `pipeline` | normalizer and pre-tokenizer as operations |
+| `byte_normalizer` | a normalizer that is a pre-tokenizer |
 | `models` | which reader for which type of model |
-| `bpe`, `merges`, `vocabulary` | BPE |
+| `bpe`, `affixes`, `merges`, `vocabulary` | BPE |
 | `tekken` | the other JSON |
 
 What tokenizers refuses is refused, with the place in the JSON; what cannot be reproduced exactly

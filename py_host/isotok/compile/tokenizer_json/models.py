@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from isotok.compile.tokenizer_json.bpe import bpe_fields
+from isotok.compile.tokenizer_json.byte_normalizer import settle_bytes
 from isotok.compile.tokenizer_json.checked import maybe
 from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken
@@ -26,7 +27,7 @@ def model_fields(document: Document) -> bytes:
     kind = type_of_model(document)
     if kind not in READERS:
         raise broken("model.type", f"{kind!r} is none of {', '.join(READERS)}")
-    return READERS[kind](document)
+    return READERS[kind](settle_bytes(document))
 
 
 def type_of_model(document: Document) -> str:
