@@ -83,7 +83,8 @@ enum {
                                                 words begin and end in turn, for SINGLE_WORD */
     ISOTOK_FIELD_TEMPLATE = 32,              /* uint32[3 n], operations: kind, flags, argument */
     ISOTOK_FIELD_DECODER = 33,               /* uint32[2], ISOTOK_DECODE_…, argument */
-    ISOTOK_FIELD_DECODER_PREFIX = 34,        /* uint8[bytes], of pieces that continue a word */
+    ISOTOK_FIELD_DECODER_PREFIX = 34,        /* uint8[bytes], of pieces that continue a word; what
+                                                SUFFIX drops, CTC's blank */
     ISOTOK_FIELD_ADDED_TRIE = 35             /* uint32[2 slots], the nodes by which added tokens are
                                                 found (FORMAT.md, section 15); default: their texts */
 };

@@ -205,7 +205,10 @@ enum {
     ISOTOK_DECODE_RUNS = 8,        /* a run of byte pieces is text as a whole, or U+FFFD for each */
     ISOTOK_DECODE_WORDS = 16,      /* a space in front of pieces that continue no word … */
     ISOTOK_DECODE_CLEANUP = 32,    /* … and are no punctuation or English suffix */
-    ISOTOK_DECODE_UNK_SPECIAL = 64 /* the unknown token is a special one */
+    ISOTOK_DECODE_UNK_SPECIAL = 64, /* the unknown token is a special one */
+    ISOTOK_DECODE_SUFFIX = 256,    /* a suffix is dropped, and a space if another piece follows */
+    ISOTOK_DECODE_CTC = 512 /* repeated pieces and blanks go, a delimiter is a space: in piece_text it
+                             * begins at the argument */
 };
 /* How much of a blob to check. SAFE: structure and everything that bounds memory
  * and time, for any bytes. FULL: SAFE + checksum + every piece spelled to its id +

@@ -21,7 +21,7 @@ enum {
     ISOTOK_OP_DECODE_BYTES = 3,
     ISOTOK_OP_DECODE_PIECES = 4
 };
-#define ISOTOK__DECODE_ALL 127u
+#define ISOTOK__DECODE_ALL (127u | ISOTOK_DECODE_SUFFIX | ISOTOK_DECODE_CTC)
 #define ISOTOK__DECODE_PIECES 128u /* in the model: any of ISOTOK_DECODE_…, or none */
 enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 };
 #define ISOTOK_TEMPLATE_PAIR 0x10000u /* flag: an operation of the template for pairs */

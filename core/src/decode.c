@@ -156,34 +156,49 @@ static bool is_attached(const uint8_t *text, uint32_t size)
     return false;
 }
 
-/* DECODE_PIECES: the decoded form of a piece that is not a BYTE. */
-static void take_plain(const isotok_session *s, struct isotok__decoder *d, const uint8_t *text,
-                       uint32_t size)
-{
-    const uint32_t flags = ISOTOK__HAS(s->model->decoder_pieces);
-    const uint32_t prefix = s->model->blob.decoder_prefix_count;
-    d->piece = text;
-    d->piece_size = size;
-    d->piece_verbatim = !(flags & ISOTOK_DECODE_SPACES);
-    d->piece_mute = d->at_start && (flags & ISOTOK_DECODE_FIRST);
-    if ((flags & ISOTOK_DECODE_WORDS) && !d->at_start) {
-        if (prefix == 0 ||
-            (size >= prefix && memcmp(text, s->model->blob.decoder_prefix, prefix) == 0)) {
-            d->piece += prefix;
-            d->piece_size -= prefix;
-        } else if (!((flags & ISOTOK_DECODE_CLEANUP) && is_attached(text, size))) {
-            d->pending[d->pending_count++] = 0x20;
-        }
-    }
-    d->at_start = 0;
-}
-
 /* A token given from outside. */
 struct token {
     uint32_t type, size;
     const uint8_t *text;
     bool verbatim;
 };
+
+/* DECODE_PIECES: the decoded form of a piece that is not a BYTE. */
+static void take_plain(const isotok_session *s, struct isotok__decoder *d,
+                       const struct token *token)
+{
+    const uint32_t flags = ISOTOK__HAS(s->model->decoder_pieces);
+    const struct isotok__blob *b = &s->model->blob;
+    const uint32_t affix = b->decoder_prefix_count, size = token->size;
+    const uint8_t *text = token->text;
+    const bool again = text == d->piece && !token->verbatim;
+    bool space = flags & ISOTOK_DECODE_SUFFIX && d->piece_mute; /* behind the piece before */
+    d->piece = text;
+    d->piece_size = size;
+    d->piece_verbatim = !(flags & ISOTOK_DECODE_SPACES);
+    d->piece_mute = d->at_start && (flags & ISOTOK_DECODE_FIRST);
+    if (flags & (d->at_start ? ISOTOK_DECODE_SUFFIX | ISOTOK_DECODE_CTC
+                             : ISOTOK_DECODE_SUFFIX | ISOTOK_DECODE_CTC | ISOTOK_DECODE_WORDS)) {
+        if (affix == 0 ||
+            (size >= affix && memcmp(flags & ISOTOK_DECODE_SUFFIX ? text + (size - affix) : text,
+                                     b->decoder_prefix, affix) == 0)) {
+            if (flags & ISOTOK_DECODE_WORDS) d->piece += affix;
+            d->piece_size -= affix;
+            d->piece_mute = 1; /* of SUFFIX: a space if another piece follows */
+        } else {
+            space |= flags & ISOTOK_DECODE_WORDS &&
+                     !((flags & ISOTOK_DECODE_CLEANUP) && is_attached(text, size));
+        }
+    }
+    if (flags & ISOTOK_DECODE_CTC) { /* decoder_prefix is the blank */
+        const uint32_t place = (uint32_t)((uintptr_t)text - (uintptr_t)b->piece_text);
+        const bool delimiter = place == b->decoder[0].argument;
+        if (again | delimiter) d->piece_size = 0;
+        space = delimiter && !again;
+    }
+    if (space) d->pending[d->pending_count++] = 0x20;
+    d->at_start = 0;
+}
 
 /* The decoded form of a piece that is not a BYTE. */
 static void take_piece(const isotok_session *s, struct isotok__decoder *d,
@@ -197,7 +212,7 @@ static void take_piece(const isotok_session *s, struct isotok__decoder *d,
     d->piece_position = d->piece_size = 0;
     if (type == ISOTOK_CONTROL && (d->flags & ISOTOK_SKIP_SPECIAL)) return;
     if (ISOTOK__HAS(s->model->decoder_pieces) != 0) {
-        take_plain(s, d, text, size);
+        take_plain(s, d, token);
         return;
     }
     if (d->wrote) d->at_start = 0;

@@ -117,7 +117,7 @@ REFUSED: list[tuple[Change, str]] = [
     ),
     (_set("normalizer", to={"type": "Reverse"}), "the normalizer 'Reverse'"),
     (_set("pre_tokenizer", to={"type": "UnicodeScripts"}), "the pre-tokenizer UnicodeScripts"),
-    (_set("decoder", to={"type": "CTC"}), "decoder: the decoder CTC"),
+    (_set("decoder", to={"type": "Other"}), "decoder: the decoder Other"),
     (_set("decoder", to=GEMMA | {"pattern": {"String": "x"}}), "decoder: Replace of anything but"),
     (_set("post_processor", to={"type": "Other"}), "post_processor: the post_processor Other"),
     (_tokens({"normalized": True}, normalizer="NFC"), "'<x>' with \"normalized\": true"),

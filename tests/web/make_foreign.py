@@ -148,6 +148,9 @@ TEMPLATE = {
 }
 
 
+CTC = {"type": "CTC", "pad_token": "<s>", "word_delimiter_token": ",", "cleanup": True}
+
+
 def clip() -> Json:
     """Bytes as CLIP has them: the last one of a word is spelled with </w>."""
     tokens, merges = merges_of(["hello", "world", "the", "12", "\u00c3\u00a9"])
@@ -298,6 +301,8 @@ def files() -> Iterator[tuple[str, bytes]]:
         "suffix": spelled("", "</w>"),
         "prefix": spelled("##", "", model={"fuse_unk": True}),
         "affixes": spelled("##", "</w>", pre_tokenizer=None),
+        "decoder BPE": spelled("", "</w>", decoder={"type": "BPEDecoder", "suffix": "</w>"}),
+        "decoder CTC": word_level() | {"decoder": CTC},
         "no affixes": spelled("", "", pre_tokenizer=HUGGING_FACE["whitespace"]),
         "no affixes, Metaspace": spelled(
             "", "", pre_tokenizer=HUGGING_FACE["albert"], model={"fuse_unk": True}
@@ -397,6 +402,8 @@ def broken() -> Iterator[tuple[str, Json]]:
     for flags in ({"content": "a b"}, {"content": "ab", "lstrip": True}):
         late = token(1, "", normalized=True) | flags
         yield f"late {flags['content']}", bytes_first | {"added_tokens": [late]}
+    yield "CTC", word_level() | {"decoder": CTC | {"pad_token": "o"}}
+    yield "suffix", word_level() | {"decoder": {"type": "BPEDecoder", "suffix": "l"}}
     yield "affixes, literal", spelled("", "o")
     yield "scores", unigram() | {"model": unigram()["model"] | {"vocab": [["a", "b"]]}}
     yield "unk_id", unigram() | {"model": unigram()["model"] | {"unk_id": 99}}

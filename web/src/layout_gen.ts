@@ -138,6 +138,8 @@ export const DECODE_RUNS = 8;
 export const DECODE_WORDS = 16;
 export const DECODE_CLEANUP = 32;
 export const DECODE_UNK_SPECIAL = 64;
+export const DECODE_SUFFIX = 256;
+export const DECODE_CTC = 512;
 
 // enum of ISOTOK_VERIFY_SAFE
 export const VERIFY_SAFE = 0;

@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 MAGIC: Final = b"ISTF\0\0\0\0"
 MOST_IDS: Final = 0xFFFF00
 """All ids are below: three bytes hold one, and a few numbers that are none."""
+_FOURS: Final = (
+    "ALGORITHM", "PARITY", "NORMALIZER_FLAGS", "BYTE_FALLBACK", "BYTE_LEVEL", "PRETOKENS", "SCORES",
+    "PRETOK_HEADER", "UNICODE_HEADER", "MERGE_SPLITS",
+)  # fmt: skip
+_ELEMENTS: Final[dict[int, int]] = {
+    abi.FIELD_PIECE_SIZES: 2,
+    abi.FIELD_PRETOK_TABLES: 2,
+    abi.FIELD_UNICODE_TABLES: 2,
+    abi.FIELD_EXACT_SCORES: 8,
+    **{getattr(abi, f"FIELD_{name}"): 4 for name in _FOURS},
+}
+"""Bytes of an element, of the fields of models where these are not single bytes."""
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "f": 4, "d": 8}
 
 
@@ -45,6 +57,19 @@ def append_fields(
 ) -> bytes:
     """Return what `pack_fields` made, with more fields."""
     return source + pack_fields(fields)[len(MAGIC) :]
+
+
+def unpack_field(source: bytes, number: int) -> bytes:
+    """Return the bytes of a field of what `pack_fields` made."""
+    at = len(MAGIC)
+    while at < len(source):
+        head, count = (int.from_bytes(source[i : i + 4], "little") for i in (at, at + 4))
+        at += 8
+        size = count * _ELEMENTS.get(head, 1)
+        if head == number:
+            return source[at : at + size]
+        at += size + -size % 8
+    return b""
 
 
 def scalar(value: int) -> array[int]:

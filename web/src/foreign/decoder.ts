@@ -4,16 +4,20 @@ import * as abi from "../layout_gen.js";
 import { flat, get, isObject, type Json, maybe, member } from "./checked.js";
 import { shorten, unsupported } from "./errors.js";
 import { type Field, toUtf8 } from "./fields.js";
+import { checkSuffix, findDelimiter, type Text } from "./piece_decoders.js";
 
 /** A prefix that no piece has. */
 const NEVER = Uint8Array.of(0xff);
 const MOST = 0xffffffff;
+const PIECEWISE = abi.DECODE_SUFFIX | abi.DECODE_CTC;
 
 interface Found {
   flags: number;
   argument: number;
   prefix: Uint8Array;
   fused: boolean;
+  /** All tokens. */
+  readonly texts: () => readonly Text[];
 }
 
 type Read = (found: Found, part: Json, path: string, isFirst: boolean) => void;
@@ -23,6 +27,7 @@ export function decoderFields(
   decoder: Json | undefined,
   byteLevel: boolean,
   unkSpecial: boolean,
+  texts: () => readonly Text[],
 ): Field[] {
   const steps = flat(decoder, "decoder", "decoders");
   if (byteLevel) {
@@ -36,6 +41,7 @@ export function decoderFields(
     argument: 0,
     prefix: new Uint8Array(),
     fused: false,
+    texts,
   };
   if (decoder === undefined) {
     found.flags |= abi.DECODE_WORDS; // the tokens, with spaces between them
@@ -62,7 +68,9 @@ const replace: Read = (found, part, path, isFirst) => {
 };
 
 const byteFallback: Read = (found, _, path) => {
-  if (found.fused) throw unsupported(path, "ByteFallback behind other decoders than Replace");
+  if (found.fused || found.flags & PIECEWISE) {
+    throw unsupported(path, "ByteFallback behind other decoders than Replace");
+  }
   found.flags |= abi.DECODE_RUNS;
 };
 
@@ -74,7 +82,7 @@ const strip: Read = (found, part, path) => {
   const content = member(part, "content", "string", path);
   const start = member(part, "start", "integer", path);
   const stop = member(part, "stop", "integer", path);
-  if (!found.fused || content !== " " || stop !== 0 || start < 0) {
+  if (!found.fused || found.flags & abi.DECODE_CTC || content !== " " || stop !== 0 || start < 0) {
     throw unsupported(path, "Strip of anything but spaces in front, behind Fuse");
   }
   found.flags |= abi.DECODE_STRIP;
@@ -98,6 +106,24 @@ const wordPiece: Read = (found, part, path, isFirst) => {
   found.prefix = toUtf8(maybe(part, "prefix", "string", path) ?? "##");
 };
 
+const bpe: Read = (found, part, path, isFirst) => {
+  const suffix = member(part, "suffix", "string", path);
+  if (!isFirst) throw unsupported(path, "BPEDecoder behind other decoders");
+  checkSuffix(suffix, found.texts(), path);
+  found.flags |= abi.DECODE_SUFFIX;
+  found.prefix = toUtf8(suffix);
+};
+
+const ctc: Read = (found, part, path, isFirst) => {
+  const pad = member(part, "pad_token", "string", path);
+  const delimiter = member(part, "word_delimiter_token", "string", path);
+  const cleanup = member(part, "cleanup", "boolean", path);
+  if (!isFirst) throw unsupported(path, "CTC behind other decoders");
+  found.argument = findDelimiter({ pad, delimiter, cleanup }, found.texts(), path);
+  found.flags |= abi.DECODE_CTC;
+  found.prefix = toUtf8(pad);
+};
+
 const DECODERS: Readonly<Record<string, Read>> = {
   Replace: replace,
   ByteFallback: byteFallback,
@@ -105,4 +131,6 @@ const DECODERS: Readonly<Record<string, Read>> = {
   Strip: strip,
   Metaspace: metaspace,
   WordPiece: wordPiece,
+  BPEDecoder: bpe,
+  CTC: ctc,
 };

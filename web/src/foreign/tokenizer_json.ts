@@ -11,6 +11,7 @@ import type { Field } from "./fields.js";
 import { readScores } from "./floats.js";
 import { knownTables } from "./known.js";
 import { readerOf } from "./models.js";
+import { textsOf } from "./piece_decoders.js";
 import { readPipeline } from "./pipeline.js";
 import { isTekken, tekkenFields } from "./tekken.js";
 import { isEntry } from "./unigram.js";
@@ -32,7 +33,7 @@ export function tokenizerJsonFields(data: Uint8Array): Field[] {
     ...pipeline.fields,
     ...addedFields(added, pipeline.fields.length > 0, known),
     ...templateFields(document, pipeline.byteLevel),
-    ...decoderFields(document.decoder, pipeline.byteLevel, unkSpecial),
+    ...decoderFields(document.decoder, pipeline.byteLevel, unkSpecial, () => textsOf(fields)),
   ];
 }
 

@@ -12,12 +12,14 @@ from isotok.compile.tokenizer_json.added import Field
 from isotok.compile.tokenizer_json.checked import Json, flat, maybe, member, need, optional
 from isotok.compile.tokenizer_json.document import Document
 from isotok.compile.tokenizer_json.errors import broken, shorten, unsupported
+from isotok.compile.tokenizer_json.piece_decoders import Texts, check_suffix, find_delimiter
 
 _TOKEN, _SEQUENCE, _SEQUENCE_PAIR = 1, 2, 3
 _PAIR: Final = 0x10000
 _TRIM: Final = 0x20000
 _TRIM_PREFIX: Final = 0x40000
 _MOST_TYPES: Final = 0xFFFF
+_PIECEWISE: Final = abi.DECODE_SUFFIX | abi.DECODE_CTC
 _NEVER: Final = b"\xff"
 """A prefix that no piece has."""
 _SPACES_STAY: Final = frozenset(("NFC", "NFD", "Lowercase", "Sequence"))
@@ -213,14 +215,15 @@ class _Decoder:
     argument: int = 0
     prefix: bytes = b""
     fused: bool = False
+    texts: Texts = lambda: iter(())
 
 
 def decoder_fields(
-    decoder: Json | None, *, byte_level: bool, unk_special: bool = False
+    decoder: Json | None, texts: Texts, *, byte_level: bool, unk_special: bool = False
 ) -> list[Field]:
     """Return the fields of a decoder; refuse by name what is not supported.
 
-    `unk_special`: the unknown token is among the special ones.
+    `texts`: those of all tokens. `unk_special`: the unknown token is among the special ones.
     """
     steps = flat(decoder, "decoder", "decoders")
     if byte_level:
@@ -228,7 +231,7 @@ def decoder_fields(
         if kinds != ["ByteLevel"]:
             raise unsupported("decoder", f"{kinds or None} of a model of ByteLevel")
         return []
-    found = _Decoder(abi.DECODE_UNK_SPECIAL if unk_special else 0)
+    found = _Decoder(abi.DECODE_UNK_SPECIAL if unk_special else 0, texts=texts)
     if decoder is None:  # the tokens, with spaces between them
         found.flags |= abi.DECODE_WORDS
         found.prefix = _NEVER
@@ -251,7 +254,7 @@ def _replace(found: _Decoder, step: Json, path: str, first: bool) -> None:
 
 
 def _byte_fallback(found: _Decoder, step: Json, path: str, first: bool) -> None:
-    if found.fused:
+    if found.fused or found.flags & _PIECEWISE:
         raise unsupported(path, "ByteFallback behind other decoders than Replace")
     found.flags |= abi.DECODE_RUNS
 
@@ -263,7 +266,7 @@ def _fuse(found: _Decoder, step: Json, path: str, first: bool) -> None:
 def _strip(found: _Decoder, step: Json, path: str, first: bool) -> None:
     content = member(step, "content", str, path)
     start, stop = member(step, "start", int, path), member(step, "stop", int, path)
-    if not found.fused or content != " " or stop != 0 or start < 0:
+    if not found.fused or found.flags & abi.DECODE_CTC or content != " " or stop != 0 or start < 0:
         raise unsupported(path, "Strip of anything but spaces in front, behind Fuse")
     found.flags |= abi.DECODE_STRIP
     found.argument = min(start, 0xFFFFFFFF)
@@ -288,6 +291,26 @@ def _word_piece(found: _Decoder, step: Json, path: str, first: bool) -> None:
     found.prefix = optional(step, "prefix", str, "##", path).encode()
 
 
+def _bpe(found: _Decoder, step: Json, path: str, first: bool) -> None:
+    suffix = member(step, "suffix", str, path)
+    if not first:
+        raise unsupported(path, "BPEDecoder behind other decoders")
+    check_suffix(suffix, found.texts, path)
+    found.flags |= abi.DECODE_SUFFIX
+    found.prefix = suffix.encode()
+
+
+def _ctc(found: _Decoder, step: Json, path: str, first: bool) -> None:
+    pad = member(step, "pad_token", str, path)
+    delimiter = member(step, "word_delimiter_token", str, path)
+    cleanup = member(step, "cleanup", bool, path)
+    if not first:
+        raise unsupported(path, "CTC behind other decoders")
+    found.argument = find_delimiter(pad, delimiter, found.texts, path, cleanup=cleanup)
+    found.flags |= abi.DECODE_CTC
+    found.prefix = pad.encode()
+
+
 _DECODERS: Final[Mapping[str, Callable[[_Decoder, Json, str, bool], None]]] = {
     "Replace": _replace,
     "ByteFallback": _byte_fallback,
@@ -295,4 +318,6 @@ _DECODERS: Final[Mapping[str, Callable[[_Decoder, Json, str, bool], None]]] = {
     "Strip": _strip,
     "Metaspace": _metaspace,
     "WordPiece": _word_piece,
+    "BPEDecoder": _bpe,
+    "CTC": _ctc,
 }

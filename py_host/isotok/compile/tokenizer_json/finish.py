@@ -13,6 +13,7 @@ from isotok.compile.tokenizer_json.around import (
     template_fields,
 )
 from isotok.compile.tokenizer_json.document import AddedToken, Document
+from isotok.compile.tokenizer_json.piece_decoders import texts_of
 
 
 def finish(
@@ -45,6 +46,11 @@ def finish(
         [
             *added_fields(added, document.normalizer),
             *template_fields(template),
-            *decoder_fields(document.decoder, byte_level=byte_level, unk_special=unk_special),
+            *decoder_fields(
+                document.decoder,
+                lambda: texts_of(model),
+                byte_level=byte_level,
+                unk_special=unk_special,
+            ),
         ],
     )
