@@ -30,7 +30,7 @@ class Layer(NamedTuple):
 
 # Lowest first. A module may use itself, its parts (blob: blob_check) and lower layers.
 LAYERS = (
-    Layer("L0", ("exact", "base", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
+    Layer("L0", ("exact", "base", "vector", "blob_gen", "xxh64", "philox", "exp_log"), mutual=True),
     Layer("L1", ("utf8", "trie", "cache", "pretokenize")),
     Layer("L1 blob", ("blob",)),
     Layer("L2 pieces", ("special",)),

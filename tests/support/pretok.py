@@ -75,7 +75,15 @@ def library(flags: tuple[str, ...] = ()) -> ctypes.CDLL:
         found.parent.mkdir(parents=True, exist_ok=True)
         new = found.with_suffix(f".{os.getpid()}")
         vectors = ["-mssse3"] if platform.machine() == "x86_64" else []
-        common = ["-std=c11", *vectors, "-O3", "-DISOTOK_DEBUG", "-shared", "-fPIC", "-Icore/include"]
+        common = [
+            "-std=c11",
+            *vectors,
+            "-O3",
+            "-DISOTOK_DEBUG",
+            "-shared",
+            "-fPIC",
+            "-Icore/include",
+        ]
         compiler = os.environ.get("CC", "cc")
         command = [compiler, *common, *flags, "-Icore/src", *map(str, sources), "-o", str(new)]
         subprocess.run(command, check=True, cwd=data.ROOT)
