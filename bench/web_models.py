@@ -29,13 +29,17 @@ _SPM_PEERS = {
 }
 _RANKS_PEERS = ("gpt-tokenizer", "ai-tokenizer", "tiktoken", "js-tiktoken", "kitoken")
 _JSON_PEERS = ("huggingface", "kitoken", "web-tokenizers")
+_NOT_OPENED = {"qwen3": "web-tokenizers"}
+"""It knows no merges that are pairs."""
 
 
 def engines(model: str) -> tuple[str, ...]:
     """What encodes with a model: first we."""
     if model in RANKS:
         return (OURS, *_RANKS_PEERS)
-    return (OURS, *_SPM_PEERS.get(model, _JSON_PEERS))
+    if model in SPM:
+        return (OURS, *_SPM_PEERS[model])
+    return (OURS, *(peer for peer in _JSON_PEERS if peer != _NOT_OPENED.get(model)))
 
 
 def loaders(model: str) -> tuple[str, ...]:
