@@ -8,7 +8,7 @@
 
 #include "huge_pages.h"
 
-#define HUGE_PAGE ((uintptr_t)2 << 20)
+#define HUGE_PAGE ((uintptr_t)ISOTOK_HUGE_PAGE)
 
 void isotok_prefer_huge_pages(void *memory, size_t size)
 {

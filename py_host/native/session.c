@@ -147,16 +147,29 @@ void boxes_free(model_object *self)
     for (int i = 0; i < SESSION_SLOTS; i++) box_free(atomic_exchange(&self->free_boxes[i], NULL));
 }
 
-/* After NEED_SCRATCH. Growth is at least twofold, so that moving stays linear in all. */
+/* Memory for a session that grows: what is large begins with a huge page, not in small ones. */
+static void *grown_malloc(size_t size, void **out_raw)
+{
+    const size_t page = ISOTOK_HUGE_PAGE;
+    if (size < 2 * page) return aligned_malloc(size, out_raw);
+    char *raw = size <= SIZE_MAX - page ? malloc(size + page) : NULL;
+    if (raw == NULL) return NULL;
+    *out_raw = raw;
+    void *memory = raw + (page - (uintptr_t)raw % page) % page;
+    isotok_prefer_huge_pages(memory, size);
+    return memory;
+}
+
+/* After NEED_SCRATCH. Growth is fourfold, as memory that nothing is written to costs nothing, but
+ * moving does. */
 isotok_status box_grow_session(session_box *box, isotok_error *error)
 {
     size_t size = box->memory_size;
-    if (size > SIZE_MAX / 2 || error->need > SIZE_MAX / 2) return ISOTOK_E_TOO_LARGE;
-    size = error->need > 2 * size ? (size_t)error->need : 2 * size;
+    if (size > SIZE_MAX / 4 || error->need > SIZE_MAX / 4) return ISOTOK_E_TOO_LARGE;
+    size = error->need > 4 * size ? (size_t)error->need : 4 * size;
     void *raw;
-    void *memory = aligned_malloc(size, &raw);
+    void *memory = grown_malloc(size, &raw);
     if (memory == NULL) return ISOTOK_E_TOO_LARGE;
-    isotok_prefer_huge_pages(memory, size);
     isotok_status status = isotok_session_move(box->session, memory, size, &box->session, error);
     if (status != ISOTOK_OK) {
         free(raw);
