@@ -10,7 +10,7 @@
 #include <wasm_simd128.h>
 #define ISOTOK_VECTORS 1
 #elif defined(__SSSE3__)
-#include <tmmintrin.h>
+#include <immintrin.h>
 #define ISOTOK_VECTORS 1
 #elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
 #include <arm_neon.h>

@@ -5,12 +5,9 @@
  * holds while the process forks is merely lost in the child.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "huge_pages.h"
 #include "native.h"
-
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static void box_free(session_box *box)
 {
@@ -21,14 +18,20 @@ static void box_free(session_box *box)
     free(box);
 }
 
+/* The address in memory of `size` + ISOTOK_HUGE_PAGE bytes where the cache begins. */
+static void *cache_in(void *memory, size_t size)
+{
+    const uintptr_t step = size >= ISOTOK_HUGE_PAGE ? ISOTOK_HUGE_PAGE : 64;
+    return (void *)(((uintptr_t)memory + step - 1) & ~(step - 1));
+}
+
 /* Memory of zeros. Look-ups are all over it: huge pages spare them the walk to a page, and let
  * prefetches through that would be dropped. */
 static void *new_cache(size_t size)
 {
-    void *memory = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : 64, size);
-    if (memory == NULL) return NULL;
-    isotok_prefer_huge_pages(memory, size);
-    return memset(memory, 0, size);
+    void *memory = calloc(size + ISOTOK_HUGE_PAGE, 1);
+    if (memory != NULL) isotok_prefer_huge_pages(cache_in(memory, size), size);
+    return memory;
 }
 
 /* Gives the box's new session its cache; what is in it stays right. Without memory for one, the
@@ -38,7 +41,8 @@ static isotok_status box_init_cache(model_object *self, session_box *box, isotok
     if (self->cache_size == 0) return ISOTOK_OK;
     if (box->cache == NULL) box->cache = new_cache(self->cache_size);
     if (box->cache == NULL) return ISOTOK_OK;
-    return isotok_session_cache(box->session, box->cache, self->cache_size, error);
+    return isotok_session_cache(box->session, cache_in(box->cache, self->cache_size),
+                                self->cache_size, error);
 }
 
 /* Adds what the cache of a box has done since the box was made. */

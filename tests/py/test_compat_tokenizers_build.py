@@ -200,7 +200,6 @@ REFUSED_EMPTY = {
     "normalizer: Prepend": "added_tokens",
     "normalizer: Strip": "added_tokens",
     "normalizer: Strip, left": "added_tokens",
-    "normalizer: Replace, Regex": "added_tokens",
     "normalizer: NFC": "added_tokens",
     "normalizer: NFKC": "added_tokens",
     "normalizer: Sequence, ByteLevel": "added_tokens",

@@ -120,7 +120,10 @@ REFUSED: list[tuple[Change, str]] = [
     (_set("decoder", to={"type": "Other"}), "decoder: the decoder Other"),
     (_set("decoder", to=GEMMA | {"pattern": {"String": "x"}}), "decoder: Replace of anything but"),
     (_set("post_processor", to={"type": "Other"}), "post_processor: the post_processor Other"),
-    (_tokens({"normalized": True}, normalizer="NFC"), "'<x>' with \"normalized\": true"),
+    (
+        _tokens({"normalized": True, "single_word": True}, normalizer="NFC"),
+        "'<x>' with \"normalized\": true",
+    ),
     (_tokens({"normalized": True}, {"content": "x>"}), "they can overlap, and only one is"),
     (_tokens({"normalized": True, "rstrip": True}, {"lstrip": True}), "the same white space"),
     (_tokens({"rstrip": True}, {"content": " y"}), "that one takes along begins the other"),
