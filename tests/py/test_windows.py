@@ -123,11 +123,6 @@ def answer_of(table: bytes, window: int) -> int:
     return table[ANSWERS + window // 4] >> window % 4 * 2 & 3
 
 
-def set_pair(table: bytearray, first: int, row: int, bit: int) -> None:
-    """Change what vectors know of a pair."""
-    table[GROUPS + first + row] ^= bit
-
-
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "o200k", "deepseek_v3", "bert"])
 def test_wrong_answers_are_noticed(name: str) -> None:
     """Nearly every single wrong answer changes the ends of some of the texts of `test_known`."""
@@ -150,6 +145,34 @@ def test_wrong_answers_are_noticed(name: str) -> None:
         driver = pretok.Driver.of_arrays(plain.arrays, bytes(changed))
         noticed += any(driver.ends(raw) != right for raw, right in zip(raws, ends, strict=True))
     assert noticed >= 36, noticed
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama3", "o200k", "bert"])
+def test_wrong_pairs_are_noticed(name: str) -> None:
+    """An end between any two groups of ASCII too many or too few changes the ends of some texts of
+    `test_known`, and what pairs do not tell is asked.
+    """
+    plain, rng = driver_of(KNOWN[name]), random.Random(f"pairs {name}")
+    table = pretok.windows_of(plain.arrays)
+    used = sorted(set(table[:128]) - {0})
+    raws = [windows.text(rng).encode() for _ in range(3000)]
+    ends = [plain.ends(raw) for raw in raws]
+    changes = [(48, second, third) for second in used for third in used]
+    changes += [(64, second, third) for second, third in asked_pairs(table, used)]
+    noticed = 0
+    for first, second, third in changes:
+        changed = bytearray(table)
+        changed[GROUPS + first + 7 - second] ^= 1 << (7 - third)
+        driver = pretok.Driver.of_arrays(plain.arrays, bytes(changed))
+        noticed += any(driver.ends(raw) != right for raw, right in zip(raws, ends, strict=True))
+    assert noticed >= 0.85 * len(changes), (noticed, len(changes))
+
+
+def asked_pairs(table: bytes, used: list[int]) -> Iterator[tuple[int, int]]:
+    """Pairs of groups that do not tell alone, nor with the next one."""
+    for second in used:
+        asks, by_next = (table[GROUPS + first + 7 - second] for first in (64, 80))
+        yield from ((second, each) for each in used if (asks & ~by_next) >> (7 - each) & 1)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "tiktoken o200k_base", "bert"])
