@@ -152,7 +152,7 @@ variant_command() { # name
     local gcc_common="$common -Wno-error=maybe-uninitialized"
     case $1 in
     debug) echo "gcc $gcc_common -g -O1 -DISOTOK_DEBUG" ;;
-    asan) echo "clang-19 $common $sanitize -fno-omit-frame-pointer -DISOTOK_DEBUG" ;;
+    asan) echo "clang-19 $common $X86_FLAGS $sanitize -fno-omit-frame-pointer -DISOTOK_DEBUG" ;;
     aarch64) echo "aarch64-linux-gnu-gcc $gcc_common" ;;
     s390x) echo "s390x-linux-gnu-gcc $gcc_common" ;;
     *)

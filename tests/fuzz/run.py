@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import random
 import struct
 import subprocess
@@ -26,6 +27,7 @@ LONGEST = {"open": 65536, "build": 16384, "encode": 4096, "decode": 4096, "preto
 CLANG = os.environ.get("FUZZ_CC", "clang-19")
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 FLAGS = f"-g -O1 -fno-omit-frame-pointer -DISOTOK_DEBUG {SANITIZE}".split()
+FLAGS += ["-mssse3"] if platform.machine() == "x86_64" else []
 INCLUDES = [f"-I{name}" for name in ("core/include", "core/src", "core/build", "tests/c")]
 
 
