@@ -79,6 +79,21 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
         "type": "Sequence",
         "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}, toy_hf.replace(" ", "▁")],
     },
+    "CLIP": {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "NFC"},
+            {"type": "Replace", "pattern": {"Regex": "\\s+"}, "content": " "},
+            {"type": "Lowercase"},
+        ],
+    },
+    "Replace of runs": {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Replace", "pattern": {"Regex": "[x_]+"}, "content": "_1"},
+            {"type": "Lowercase"},
+        ],
+    },
     "Replace of texts": {
         "type": "Sequence",
         "normalizers": [

@@ -22,7 +22,8 @@ from typing import Final
 from isotok import _layout_gen as abi
 from isotok.compile.normalizers import data
 from isotok.compile.normalizers.reader import read_normalizer
-from isotok.compile.normalizers.steps import Form, Map, Step, normal_form
+from isotok.compile.normalizers.steps import Form, Map, Run, Step, normal_form
+from isotok.compile.normalizers.steps import Images as Pictures
 from isotok.compile.pretok.properties import need
 from isotok.compile.tokenizer_json.checked import Json
 from isotok.compile.tokenizer_json.joined import BROKEN, Joined, Tail, joined_of
@@ -47,11 +48,14 @@ class Images:
     deleted : frozenset of str
     joined : Joined, optional
         What marks behind a character compose with it, if they do.
+    runs : frozenset of str
+        Characters of what is one text instead of many.
     """
 
     kept: Mapping[str, str]
     deleted: frozenset[str]
     joined: Joined | None = None
+    runs: frozenset[str] = frozenset()
 
     def of(self, text: str) -> str:
         """Return the image of a text."""
@@ -106,7 +110,8 @@ def images_of(normalizer: Json | None) -> Images | None:
 
 @lru_cache(maxsize=8)
 def _images(normalizer: str) -> Images | None:
-    steps = read_normalizer(json.loads(normalizer))
+    read = read_normalizer(json.loads(normalizer))
+    steps = [_each(step) for step in read]
     joined = joined_of(steps)
     if not all(
         isinstance(step, Map) or (isinstance(step, Form) and (joined or not step.composes))
@@ -121,7 +126,24 @@ def _images(normalizer: str) -> Images | None:
             deleted.add(char)
         elif image != char:
             kept[char] = image
-    return Images(kept, frozenset(deleted), joined)
+    runs = {
+        letter
+        for place, step in enumerate(read)
+        if step != steps[place] and isinstance(step, Run)
+        for char in step.content
+        for letter in _image(char, steps[place + 1 :])
+    }
+    return Images(kept, frozenset(deleted), joined, frozenset(runs))
+
+
+def _each(step: Step) -> Step:
+    """Return a step that makes of each character what this one makes of a run of them.
+
+    A text that has nothing of that is in what one makes just where it is in what the other does.
+    """
+    if isinstance(step, Run) and step.least == 1 and step.content:
+        return Map((Pictures({}, ((step.points, step.content),)),))
+    return step
 
 
 def _changed(steps: Iterable[Step]) -> set[str]:
@@ -166,6 +188,8 @@ def why_not(content: str, images: Images) -> str:
             return why
     if not content:
         return "of which nothing is left"
+    if not images.runs.isdisjoint(content):
+        return "with characters that runs of others become"
     if any(data.combining_class(char) for char in content):
         return "with combining characters"
     begins, ends, insides = images.parts
