@@ -15,7 +15,8 @@ struct isotok_build {
     isotok__spec spec;
     isotok__arrays arrays;
     isotok__plan plan;
-    isotok__spm_fb spm_fb; /* made when first asked for */
+    isotok__parts *parts;  /* made when first asked for */
+    isotok__spm_fb spm_fb; /* the same */
     enum phase phase;
     bool has_spm_fb;
     bool has_added;
@@ -225,6 +226,24 @@ static isotok_status write_spm_fb(isotok_build *build, uint8_t *out, size_t capa
     return isotok__spm_fb_write(&build->work, &build->spm_fb, out, capacity, out_size);
 }
 
+static isotok_status make_parts(isotok_build *build, uint32_t form)
+{
+    if (build->parts == NULL) {
+        build->parts = ISOTOK__KEEP(&build->work, isotok__parts, 1);
+    }
+    return build->parts == NULL
+               ? build->work.error.status
+               : isotok__blob_parts(&build->work, &build->spec, &build->plan, form, build->parts);
+}
+
+static isotok_status write_blob(isotok_build *build, uint32_t form, uint8_t *out, size_t capacity,
+                                size_t *out_size)
+{
+    isotok_status status = make_parts(build, form);
+    return status == ISOTOK_OK ? isotok__parts_write(build->parts, out, capacity, out_size)
+                               : status;
+}
+
 static isotok_status write_form(isotok_build *build, uint32_t form, uint8_t *out, size_t capacity,
                                 size_t *out_size)
 {
@@ -239,40 +258,79 @@ static isotok_status write_form(isotok_build *build, uint32_t form, uint8_t *out
     case ISOTOK_FORM_SENTENCEPIECE:
         return isotok__sentencepiece_write(&build->work, &build->spec, out, capacity, out_size);
     case ISOTOK_FORM_SPM_FB: return write_spm_fb(build, out, capacity, out_size);
-    default:
-        return isotok__blob_write(&build->work, &build->spec, &build->plan, form, out, capacity,
-                                  out_size);
+    default: return write_blob(build, form, out, capacity, out_size);
     }
+}
+
+/* Whether this form can be asked for now: OK or not. */
+static isotok_status check_form(const isotok_build *build, uint32_t form, isotok_error *out_error)
+{
+    if (form > ISOTOK_FORM_ADDED || (form == ISOTOK_FORM_ADDED && !build->has_added) ||
+        (build->phase == CHECKED && build->only_added != (form == ISOTOK_FORM_ADDED))) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0);
+    }
+    if (build->phase == FAILED) {
+        return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_SOURCE_KIND, 0);
+    }
+    return ISOTOK_OK;
+}
+
+static isotok_status compile_once(isotok_build *build, uint32_t form)
+{
+    if (build->phase == CHECKED) {
+        return ISOTOK_OK;
+    }
+    build->only_added = form == ISOTOK_FORM_ADDED;
+    isotok_status status = compile(build);
+    build->phase = CHECKED;
+    return status;
 }
 
 isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out, size_t capacity,
                                   size_t *out_size, isotok_error *out_error)
 {
-    isotok_status status = ISOTOK_OK;
     if (build == NULL || out_size == NULL || (out == NULL && capacity != 0)) {
         return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
     }
-    if (form > ISOTOK_FORM_ADDED || (form == ISOTOK_FORM_ADDED && !build->has_added) ||
-        (build->phase == CHECKED && build->only_added != (form == ISOTOK_FORM_ADDED))) {
-        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0);
+    isotok_status status = check_form(build, form, out_error);
+    if (status == ISOTOK_OK && !isotok__is_aligned(out, ISOTOK_ALIGN)) {
+        status = refuse(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BLOB_ADDRESS, 0);
     }
-    if (!isotok__is_aligned(out, ISOTOK_ALIGN)) {
-        return refuse(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_BLOB_ADDRESS, 0);
-    }
-    if (build->phase == FAILED) {
-        return refuse(out_error, ISOTOK_E_STATE, ISOTOK_WHAT_SOURCE_KIND, 0);
+    if (status != ISOTOK_OK) {
+        return status;
     }
     *out_size = 0;
-    if (build->phase != CHECKED) {
-        build->only_added = form == ISOTOK_FORM_ADDED;
-        status = compile(build);
-        build->phase = CHECKED;
-    }
+    status = compile_once(build, form);
     if (status == ISOTOK_OK) {
         status = write_form(build, form, (uint8_t *)out, capacity, out_size);
     }
     if (status == ISOTOK_NEED_OUTPUT) {
         return refuse(out_error, status, ISOTOK_WHAT_BUILD_OUTPUT, *out_size);
+    }
+    return finish_call(build, status, out_error);
+}
+
+isotok_status isotok_build_parts(isotok_build *build, uint32_t form,
+                                 const isotok_build_part **out_parts, size_t *out_count,
+                                 isotok_error *out_error)
+{
+    if (build == NULL || out_parts == NULL || out_count == NULL) {
+        return refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_NULL_POINTER, 0);
+    }
+    isotok_status status = check_form(build, form, out_error);
+    if (status == ISOTOK_OK && (form == ISOTOK_FORM_SENTENCEPIECE || form == ISOTOK_FORM_SPM_FB)) {
+        status = refuse(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_OPTION, 0);
+    }
+    if (status != ISOTOK_OK) {
+        return status;
+    }
+    status = compile_once(build, form);
+    if (status == ISOTOK_OK) {
+        status = make_parts(build, form);
+    }
+    if (status == ISOTOK_OK) {
+        *out_parts = build->parts->list;
+        *out_count = build->parts->count;
     }
     return finish_call(build, status, out_error);
 }

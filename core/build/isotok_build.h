@@ -135,6 +135,19 @@ ISOTOK_API(isotok_build_finish)
 isotok_status isotok_build_finish(isotok_build *build, uint32_t form, void *out, size_t capacity,
                                   size_t *out_size, isotok_error *out_error);
 
+/* Does what isotok_build_finish does for ISOTOK_FORM_BLOB, PACKED and ADDED without an output: the
+ * file is these parts end to end. They lie in the memory of the build and of its source until the
+ * next call, and are for hosts that copy the file out of there in any case. */
+typedef struct isotok_build_part {
+    const void *data;
+    size_t size;
+} isotok_build_part;
+
+ISOTOK_API(isotok_build_parts)
+isotok_status isotok_build_parts(isotok_build *build, uint32_t form,
+                                 const isotok_build_part **out_parts, size_t *out_count,
+                                 isotok_error *out_error);
+
 /* Text for a status or what, as isotok_name. */
 ISOTOK_API(isotok_build_name)
 const char *isotok_build_name(uint32_t kind, int32_t number);

@@ -2,10 +2,9 @@
 #define ISOTOK__BLOB_FIELDS
 #include "write_blob.h"
 
+#include "hash_parts.h"
 #include "isotok_build.h"
 #include "pretokenize.h"
-#include "write_flatbuffer.h"
-#include "xxh64.h"
 
 static void vector(isotok__section *sections, uint32_t field, const void *data, size_t count)
 {
@@ -118,18 +117,17 @@ static isotok_status packed_sections(isotok__work *work, const isotok__spec *spe
     return ISOTOK_OK;
 }
 
-static void write_header(const isotok__spec *spec, uint64_t features, uint8_t *out, uint64_t size)
+static void write_header(const isotok__spec *spec, uint64_t features, isotok__parts *parts)
 {
+    uint8_t *out = parts->head;
     const uint32_t magic = ISOTOK__MAGIC;
     const uint32_t format = ISOTOK_FORMAT_VERSION;
-    memset(out, 0, ISOTOK__HEADER_SIZE);
     memcpy(out + ISOTOK__HEADER_MAGIC, &magic, 4);
     memcpy(out + ISOTOK__HEADER_FORMAT, &format, 4);
-    memcpy(out + ISOTOK__HEADER_TOTAL_SIZE, &size, 8);
+    memcpy(out + ISOTOK__HEADER_TOTAL_SIZE, &parts->size, 8);
     memcpy(out + ISOTOK__HEADER_FEATURES, &features, 8);
     memcpy(out + ISOTOK__HEADER_PARITY, &spec->parity, 4);
-    uint64_t checksum =
-        isotok__xxh64(out + ISOTOK__HEADER_FEATURES, (size_t)size - ISOTOK__HEADER_FEATURES, 0);
+    uint64_t checksum = isotok__hash_parts(parts->list, parts->count, ISOTOK__HEADER_FEATURES);
     memcpy(out + ISOTOK__HEADER_CHECKSUM, &checksum, 8);
 }
 
@@ -140,7 +138,7 @@ static uint64_t features_of(const isotok__plan *plan, uint32_t form)
                              ISOTOK__FEATURE_BIT(WIDE) | ISOTOK__FEATURE_BIT(UNUSED_MERGES);
     return form == ISOTOK_FORM_BLOB || form == ISOTOK_FORM_ADDED
                ? plan->features
-                                    : (plan->features & ~derived) | ISOTOK__FEATURE_BIT(PACKED);
+               : (plan->features & ~derived) | ISOTOK__FEATURE_BIT(PACKED);
 }
 
 /* What the tokens of isotok_build_added change; what is not there is the base's. */
@@ -168,9 +166,8 @@ static void added_sections(const isotok__spec *spec, const isotok__plan *plan, i
     scalar(s, ISOTOK__FIELD_MAX_KEY_BYTES, plan->max_key_bytes);
 }
 
-isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,
-                                 const isotok__plan *plan, uint32_t form, uint8_t *out,
-                                 size_t capacity, size_t *out_size)
+isotok_status isotok__blob_parts(isotok__work *work, const isotok__spec *spec,
+                                 const isotok__plan *plan, uint32_t form, isotok__parts *out)
 {
     size_t mark = isotok__temp_begin(work);
     isotok__section sections[ISOTOK__BLOB_FIELD_COUNT];
@@ -180,25 +177,32 @@ isotok_status isotok__blob_write(isotok__work *work, const isotok__spec *spec,
     } else {
         common_sections(spec, plan, sections);
     }
-    if (form == ISOTOK_FORM_ADDED) {
-    } else if (form == ISOTOK_FORM_BLOB) {
+    if (form == ISOTOK_FORM_BLOB) {
         blob_sections(spec, plan, sections);
-    } else if (packed_sections(work, spec, plan, sections) != ISOTOK_OK) {
+    } else if (form == ISOTOK_FORM_PACKED &&
+               packed_sections(work, spec, plan, sections) != ISOTOK_OK) {
         return work->error.status;
     }
-    uint64_t size = ISOTOK__HEADER_SIZE + isotok__flatbuffer_size(sections);
-    isotok_status status = ISOTOK_OK;
-    if (size > ISOTOK__MAX_SOURCE) {
-        status = isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_VOCAB_LARGE,
-                                    spec->vocab_size, size);
-    } else if (capacity < size) {
-        *out_size = (size_t)size;
-        status = ISOTOK_NEED_OUTPUT;
-    } else {
-        *out_size = (size_t)size;
-        isotok__flatbuffer_write(sections, out + ISOTOK__HEADER_SIZE);
-        write_header(spec, features_of(plan, form), out, size);
-    }
+    isotok__flatbuffer_parts(sections, out);
     isotok__temp_end(work, mark);
-    return status;
+    if (out->size > ISOTOK__MAX_SOURCE) {
+        return isotok__build_fail(work, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_VOCAB_LARGE,
+                                  spec->vocab_size, out->size);
+    }
+    write_header(spec, features_of(plan, form), out);
+    return ISOTOK_OK;
+}
+
+isotok_status isotok__parts_write(const isotok__parts *parts, uint8_t *out, size_t capacity,
+                                  size_t *out_size)
+{
+    *out_size = (size_t)parts->size;
+    if (capacity < parts->size) {
+        return ISOTOK_NEED_OUTPUT;
+    }
+    for (uint32_t i = 0; i < parts->count; i++) {
+        memcpy(out, parts->list[i].data, parts->list[i].size);
+        out += parts->list[i].size;
+    }
+    return ISOTOK_OK;
 }

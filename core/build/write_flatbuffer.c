@@ -7,9 +7,9 @@ enum {
     FIELDS = ISOTOK__BLOB_FIELD_COUNT,
     VTABLE = 8,
     VTABLE_SIZE = 4 + 2 * FIELDS,
-    TABLE = (VTABLE + VTABLE_SIZE + 3) & ~3,
+    TABLE = ISOTOK__FLAT_TABLE,
     TABLE_SIZE = 4 + 4 * FIELDS,
-    VECTORS = TABLE + TABLE_SIZE
+    VECTORS = ISOTOK__FLAT_VECTORS
 };
 
 static void store_u16(uint8_t *at, uint32_t value)
@@ -40,17 +40,6 @@ static uint64_t vector_bytes(const isotok__section *section, uint32_t field)
     return (uint64_t)section->count * isotok__blob_elements[field];
 }
 
-uint64_t isotok__flatbuffer_size(const isotok__section sections[ISOTOK__BLOB_FIELD_COUNT])
-{
-    uint64_t at = VECTORS;
-    for (uint32_t field = 0; field < FIELDS; field++) {
-        if (ISOTOK__BLOB_IS_VECTOR(field) && sections[field].count > 0) {
-            at = elements_at(at) + vector_bytes(&sections[field], field);
-        }
-    }
-    return (at + ISOTOK_ALIGN - 1) & ~(uint64_t)(ISOTOK_ALIGN - 1);
-}
-
 /* A field's place in the table is 4 + 4 * id. */
 static void write_vtable(const isotok__section *sections, uint8_t *out)
 {
@@ -63,28 +52,38 @@ static void write_vtable(const isotok__section *sections, uint8_t *out)
     }
 }
 
-void isotok__flatbuffer_write(const isotok__section sections[ISOTOK__BLOB_FIELD_COUNT],
-                              uint8_t *out)
+static void add_part(isotok__parts *parts, const void *data, uint64_t size)
 {
+    if (size != 0) {
+        parts->list[parts->count++] = (isotok_build_part){data, (size_t)size};
+    }
+}
+
+void isotok__flatbuffer_parts(const isotok__section sections[ISOTOK__BLOB_FIELD_COUNT],
+                              isotok__parts *out)
+{
+    uint8_t *flat = out->head + ISOTOK__HEADER_SIZE;
     uint64_t at = VECTORS;
-    memset(out, 0, VECTORS);
-    store_u32(out, TABLE);
-    store_u32(out + 4, ISOTOK__MAGIC);
-    write_vtable(sections, out);
-    store_u32(out + TABLE, TABLE - VTABLE);
+    memset(out, 0, sizeof *out);
+    add_part(out, out->head, sizeof out->head);
+    store_u32(flat, TABLE);
+    store_u32(flat + 4, ISOTOK__MAGIC);
+    write_vtable(sections, flat);
+    store_u32(flat + TABLE, TABLE - VTABLE);
     for (uint32_t field = 0; field < FIELDS; field++) {
         uint32_t inside = TABLE + 4 + 4 * field;
         if (!ISOTOK__BLOB_IS_VECTOR(field)) {
-            store_u32(out + inside, sections[field].bits);
+            store_u32(flat + inside, sections[field].bits);
         } else if (sections[field].count > 0) {
             uint64_t elements = elements_at(at);
-            uint64_t bytes = vector_bytes(&sections[field], field);
-            memset(out + at, 0, (size_t)(elements - at));
-            store_u32(out + elements - 4, sections[field].count);
-            store_u32(out + inside, (uint32_t)(elements - 4 - inside));
-            memcpy(out + elements, sections[field].data, (size_t)bytes);
-            at = elements + bytes;
+            store_u32(out->gaps[field] + (elements - at) - 4, sections[field].count);
+            store_u32(flat + inside, (uint32_t)(elements - 4 - inside));
+            add_part(out, out->gaps[field], elements - at);
+            add_part(out, sections[field].data, vector_bytes(&sections[field], field));
+            at = elements + vector_bytes(&sections[field], field);
         }
     }
-    memset(out + at, 0, (size_t)(isotok__flatbuffer_size(sections) - at));
+    uint64_t end = (at + ISOTOK_ALIGN - 1) & ~(uint64_t)(ISOTOK_ALIGN - 1);
+    add_part(out, out->gaps[FIELDS], end - at);
+    out->size = ISOTOK__HEADER_SIZE + end;
 }

@@ -485,3 +485,9 @@ OUTPUT_CAPACITY: Final = 20
 OUTPUT_COUNT: Final = 24
 OUTPUT_BASE: Final = 32
 OUTPUT_NORM_BASE: Final = 40
+
+# struct isotok_build_part
+SIZEOF_BUILD_PART: Final = 8
+BUILD_PART_FORMAT: Final = "<II"
+BUILD_PART_DATA: Final = 0
+BUILD_PART_SIZE: Final = 4

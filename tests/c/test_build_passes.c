@@ -412,6 +412,44 @@ static void test_packed(void)
     maker_free(&m);
 }
 
+/* ---- Parts ----------------------------------------------------------------------- */
+
+/* The parts end to end are the file. */
+static void test_parts(void)
+{
+    static const uint32_t forms[] = {ISOTOK_FORM_BLOB, ISOTOK_FORM_PACKED, ISOTOK_FORM_BLOB};
+    maker m = {0};
+    put_specials(&m);
+    for (uint32_t i = 0; i < 3000; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%x", i);
+        put_piece(&m, text, -(float)i, i % 50 == 0 ? ISOTOK_USER_DEFINED : ISOTOK_NORMAL);
+    }
+    uint8_t *out = aligned_memory(1u << 20);
+    isotok_build *build;
+    isotok_error error = {.size = sizeof error};
+    const isotok_build_part *parts;
+    size_t count, size;
+    CHECK(isotok_build_init(arena, 64u << 20, &build, &error) == ISOTOK_OK);
+    CHECK(isotok_build_source(build, ISOTOK_SOURCE_AUTO, m.data, m.size, &error) == ISOTOK_OK);
+    CHECK(isotok_build_parts(build, ISOTOK_FORM_BLOB, NULL, &count, &error) == ISOTOK_E_ARGUMENT);
+    CHECK(isotok_build_parts(build, ISOTOK_FORM_SPM_FB, &parts, &count, &error) ==
+          ISOTOK_E_ARGUMENT);
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        CHECK(isotok_build_finish(build, forms[i], out, 1u << 20, &size, &error) == ISOTOK_OK);
+        CHECK(isotok_build_parts(build, forms[i], &parts, &count, &error) == ISOTOK_OK);
+        size_t at = 0;
+        for (size_t k = 0; k < count; k++) {
+            CHECK(at + parts[k].size <= size &&
+                  memcmp(out + at, parts[k].data, parts[k].size) == 0);
+            at += parts[k].size;
+        }
+        CHECK(at == size);
+    }
+    free(out);
+    maker_free(&m);
+}
+
 int main(void)
 {
     arena = aligned_memory(64u << 20);
@@ -422,6 +460,7 @@ int main(void)
     test_ranks();
     test_direct();
     test_packed();
+    test_parts();
     free(arena);
     return test_result();
 }

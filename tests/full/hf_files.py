@@ -140,9 +140,9 @@ def memory() -> Iterator[Check]:
         paths += sorted(data.models_dir().glob("*.tiktoken"))
         for path in paths:
             for backend in BACKENDS:
-                size, factor = path.stat().st_size, large_files.FACTORS[backend]
+                size = path.stat().st_size
                 peak = large_files.peak(path, backend)
-                limit = factor * size + large_files.CONSTANT
+                limit = large_files.FACTOR * size + large_files.CONSTANT
                 value = f"{peak / 1e6:.1f} MB of {size / 1e6:.1f} MB, {peak / size:.1f} times"
                 yield f"{path.name} {backend}", value, f"<= {limit / 1e6:.1f} MB", peak <= limit
 

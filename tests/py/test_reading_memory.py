@@ -19,5 +19,5 @@ def test_peak(name: str, backend: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(make(count // SHARE))
     size = path.stat().st_size
-    limit = large_files.FACTORS[backend] * size + large_files.CONSTANT
+    limit = large_files.FACTOR * size + large_files.CONSTANT
     assert large_files.peak(path, backend) <= limit

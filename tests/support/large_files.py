@@ -120,10 +120,10 @@ FILES: Final[dict[str, tuple[Callable[[int], bytes], int]]] = {
 
 # ---- Memory ---------------------------------------------------------------------------
 
-CONSTANT: Final = 12 << 20
+CONSTANT: Final = 8 << 20
 """Bytes that reading takes whatever the size of the file: tables of Unicode, patterns."""
-FACTORS: Final = {"native": 8, "wasm": 10}
-"""Bytes for each byte of a file: in wasm the source and the blob are there twice."""
+FACTOR: Final = 8
+"""Bytes for each byte of a file, on both back ends."""
 _PEAK: Final = """
 import sys
 from pathlib import Path

@@ -376,3 +376,8 @@ export const OUTPUT_CAPACITY = 20;
 export const OUTPUT_COUNT = 24;
 export const OUTPUT_BASE = 32;
 export const OUTPUT_NORM_BASE = 40;
+
+// struct isotok_build_part
+export const SIZEOF_BUILD_PART = 8;
+export const BUILD_PART_DATA = 0;
+export const BUILD_PART_SIZE = 4;

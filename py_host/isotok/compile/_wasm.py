@@ -17,10 +17,17 @@ if TYPE_CHECKING:
 _STRUCTS: Final = 64
 _SIZE_OUT: Final = 32
 _POINTER: Final = 36
+_IN_PARTS: Final = (abi.FORM_BLOB, abi.FORM_PACKED, abi.FORM_ADDED)
+"""Forms that are copied out of the arena: a large blob need not be in linear memory once more."""
 
 
 class _Job:
-    """One compilation: [structs | source | arena | output] from heap_base on."""
+    """One compilation: [structs | source | arena | output] from heap_base on.
+
+    `written` is the result.
+    """
+
+    written: bytes
 
     def __init__(
         self, take: Callable[[], Buffer], kind: int, limits: Limits | None, added: bytes
@@ -80,19 +87,34 @@ class _Job:
             return status
         return self.call("isotok_build_added", self.build, self.added, self.added_size)
 
+    def gather(self, form: int) -> int:
+        """Join the parts of a blob, which lie in the arena and in the source."""
+        machine, at = self.machine, self.structs
+        pointers = at + _POINTER, at + _SIZE_OUT
+        status = self.call("isotok_build_parts", self.build, form, *pointers)
+        if status == abi.OK:
+            first, count = (machine.words[pointer // 4] for pointer in pointers)
+            view = machine.view
+            listed = bytes(view[first : first + abi.SIZEOF_BUILD_PART * count])
+            parts = struct.iter_unpack(abi.BUILD_PART_FORMAT, listed)
+            self.written = b"".join([view[begin : begin + size] for begin, size in parts])
+        return status
+
     def write(self, form: int, arena_size: int) -> int:
-        """Write the blob behind the arena; `written` is its size."""
+        """Write a file of another library behind the arena and copy it."""
         machine = self.machine
-        self.out = -(-(self.arena + arena_size) // 64) * 64
+        if form in _IN_PARTS:
+            return self.gather(form)
+        out = -(-(self.arena + arena_size) // 64) * 64
         capacity = 3 * self.size + 65536
         size_out = self.structs + _SIZE_OUT
         status = abi.NEED_OUTPUT
         while status == abi.NEED_OUTPUT:
-            machine.reserve(self.out + capacity)
-            status = self.call(
-                "isotok_build_finish", self.build, form, self.out, capacity, size_out
-            )
-            self.written = capacity = machine.words[size_out // 4]
+            machine.reserve(out + capacity)
+            status = self.call("isotok_build_finish", self.build, form, out, capacity, size_out)
+            capacity = machine.words[size_out // 4]
+        if status == abi.OK:
+            self.written = bytes(machine.view[out : out + capacity])
         return status
 
 
@@ -116,4 +138,4 @@ def compile_in_wasm(
             arena_size = -(-max(job.need(), 2 * arena_size) // 64) * 64
     if status != abi.OK:
         job.raise_error(status)
-    return bytes(job.machine.view[job.out : job.out + job.written])
+    return job.written
