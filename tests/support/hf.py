@@ -255,9 +255,13 @@ def controls(tok: isotok.Tokenizer, ref: Any) -> frozenset[int]:
     return frozenset(i for i in some if i != tok.unk_id)
 
 
-def same_by_special(tok: isotok.Tokenizer, ref: Any, text: str) -> Iterator[tuple[str, list[int]]]:
-    """Ids, their number and offsets with all special tokens and none; yields which, and the ids."""
-    barred = controls(tok, ref)
+def same_by_special(
+    tok: isotok.Tokenizer, ref: Any, text: str, more: frozenset[int] = frozenset()
+) -> Iterator[tuple[str, list[int]]]:
+    """Ids, their number and offsets with all special tokens and none; yields which, and the ids.
+    `more` are special, although they were added again as if they were not.
+    """
+    barred = controls(tok, ref) | more
     for special in ("all", "none"):
         ref.encode_special_tokens = special == "none"
         want = ref.encode(text)
