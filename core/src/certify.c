@@ -35,13 +35,17 @@ struct edge {
     uint8_t start, end, flags;
 };
 
+struct node {
+    double best, second;
+    uint32_t back;       /* token: slot << 8 | length */
+    uint16_t back_edge;  /* of edges[] */
+    bool on_path;
+};
+
 struct lattice {
     uint32_t edges_count, characters, tokens_count;
-    double best[ISOTOK__CACHE_KEY + 1], second[ISOTOK__CACHE_KEY + 1];
-    uint32_t back[ISOTOK__CACHE_KEY + 1];      /* token: slot << 8 | length */
-    uint16_t back_edge[ISOTOK__CACHE_KEY + 1]; /* of edges[] */
-    bool on_path[ISOTOK__CACHE_KEY + 1];
     double largest; /* |weight| */
+    struct node nodes[ISOTOK__CACHE_KEY + 1];
     struct edge edges[MOST_EDGES];
 };
 
@@ -54,20 +58,21 @@ static double magnitude(double x)
 
 static void add_edge(struct lattice *l, uint32_t start, uint32_t end, float weight, uint32_t slot)
 {
-    const double candidate = l->best[start] + (double)weight;
+    const double candidate = l->nodes[start].best + (double)weight;
     struct edge *edge = &l->edges[l->edges_count];
+    struct node *node = &l->nodes[end];
     edge->weight = weight;
     edge->start = (uint8_t)start;
     edge->end = (uint8_t)end;
     edge->flags = 0;
     if (magnitude((double)weight) > l->largest) l->largest = magnitude((double)weight);
-    if (candidate > l->best[end]) {
-        l->second[end] = l->best[end];
-        l->best[end] = candidate;
-        l->back[end] = slot << 8 | (end - start);
-        l->back_edge[end] = (uint16_t)l->edges_count;
-    } else if (candidate > l->second[end]) {
-        l->second[end] = candidate;
+    if (candidate > node->best) {
+        node->second = node->best;
+        node->best = candidate;
+        node->back = slot << 8 | (end - start);
+        node->back_edge = (uint16_t)l->edges_count;
+    } else if (candidate > node->second) {
+        node->second = candidate;
     }
     l->edges_count++;
 }
@@ -108,10 +113,10 @@ static void build(struct lattice *l, const isotok_model *model, const uint8_t *t
     l->edges_count = l->characters = l->tokens_count = 0;
     l->largest = 0;
     for (p = 0; p <= size; p++) {
-        l->best[p] = l->second[p] = lowest;
-        l->on_path[p] = false;
+        l->nodes[p].best = l->nodes[p].second = lowest;
+        l->nodes[p].on_path = false;
     }
-    l->best[0] = 0;
+    l->nodes[0].best = 0;
     for (p = 0; p < size; p = isotok__char_end(text, p, size)) add_pieces(l, model, text, size, p);
 }
 
@@ -121,14 +126,15 @@ static double mark_path(struct lattice *l, uint32_t size)
     double gap = 1e300;
     uint32_t p = size;
     while (p > 0) {
-        const double lead = l->best[p] - l->second[p];
+        struct node *node = &l->nodes[p];
+        const double lead = node->best - node->second;
         if (lead < gap) gap = lead;
-        l->on_path[p] = true;
-        l->edges[l->back_edge[p]].flags = ON_PATH;
+        node->on_path = true;
+        l->edges[node->back_edge].flags = ON_PATH;
         l->tokens_count++;
-        p -= l->back[p] & 0xFFu;
+        p -= node->back & 0xFFu;
     }
-    l->on_path[0] = true;
+    l->nodes[0].on_path = true;
     return gap;
 }
 
@@ -152,7 +158,7 @@ static bool wins_perturbed(const struct lattice *l, uint32_t size, double e)
             continue;
         }
         candidate = sum[edge->start] + (double)edge->weight + e;
-        if (l->on_path[edge->end]) {
+        if (l->nodes[edge->end].on_path) {
             if (candidate >= path[edge->end] - ROUNDING) return false;
         } else if (candidate > sum[edge->end]) {
             sum[edge->end] = candidate;
@@ -170,8 +176,8 @@ static double certified_to(const struct lattice *l, uint32_t size, double gap)
     int level;
     if (extent >= 30000) return -1;
     for (p = 0; p < size; p++)
-        if (l->best[p] > lowest && magnitude(l->best[p]) > farthest)
-            farthest = magnitude(l->best[p]);
+        if (l->nodes[p].best > lowest && magnitude(l->nodes[p].best) > farthest)
+            farthest = magnitude(l->nodes[p].best);
     limit = ISOTOK__CERTIFY_FARTHEST - farthest - 0.01 * k;
     if (limit <= 0) return -1;
     if (gap > (k + 1) * e + ROUNDING) return limit;
@@ -201,10 +207,11 @@ static void copy_path(const struct lattice *l, uint32_t size, struct isotok__cac
     uint32_t p = size, i = l->tokens_count;
     entry->count = (uint8_t)i;
     while (p > 0) {
+        const struct node *node = &l->nodes[p];
         i--;
-        entry->tokens[i] = l->back[p];
-        memcpy(&entry->tokens[ISOTOK__CACHE_TOKENS / 2 + i], &l->edges[l->back_edge[p]].weight, 4);
-        p -= l->back[p] & 0xFFu;
+        entry->tokens[i] = node->back;
+        memcpy(&entry->tokens[ISOTOK__CACHE_TOKENS / 2 + i], &l->edges[node->back_edge].weight, 4);
+        p -= node->back & 0xFFu;
     }
 }
 

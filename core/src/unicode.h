@@ -79,7 +79,7 @@ struct isotok__char *isotok__unicode_apply(const struct isotok_model *model,
 
 /* The text of a code, which is not 0: one byte size, then UTF-8; FF is the character itself.
  * Appends its characters to out[at..capacity): the new end, or more than `capacity`. */
-uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, struct isotok__char self,
+uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, const struct isotok__char *self,
                               struct isotok__char *out, uint32_t at, uint32_t capacity);
 
 /* A code point as UTF-8; how many bytes. */

@@ -34,9 +34,9 @@ struct pass {
 };
 
 /* What the tables say of a character. */
-static uint32_t cell_of(const struct pass *p, struct isotok__char c, uint32_t column)
+static uint32_t cell_of(const struct pass *p, const struct isotok__char *c, uint32_t column)
 {
-    return isotok__unicode_cell(p->program, c.point, column);
+    return isotok__unicode_cell(p->program, c->point, column);
 }
 
 static ISOTOK_NOINLINE void put(struct pass *p, uint32_t point, uint32_t origin)
@@ -48,14 +48,14 @@ static ISOTOK_NOINLINE void put(struct pass *p, uint32_t point, uint32_t origin)
     p->size++;
 }
 
-uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, struct isotok__char self,
+uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, const struct isotok__char *self,
                               struct isotok__char *out, uint32_t at, uint32_t capacity)
 {
     uint32_t i = 0, length;
     while (i < size && at <= capacity) {
-        struct isotok__char c = self;
+        struct isotok__char c = *self;
         length = isotok__scalar(text + i, size - i, &c.point);
-        c.point |= self.point & ISOTOK__UNI_CUT;
+        c.point |= self->point & ISOTOK__UNI_CUT;
         if (at < capacity) out[at] = c;
         at++;
         i += length != 0 ? length : 1;
@@ -64,11 +64,11 @@ uint32_t isotok__unicode_text(const uint8_t *text, uint32_t size, struct isotok_
 }
 
 /* Appends the text of a code; 0 is that of the character itself. */
-static void put_code(struct pass *p, uint32_t code, struct isotok__char self)
+static void put_code(struct pass *p, uint32_t code, const struct isotok__char *self)
 {
     const uint8_t *text = p->program->text + 2 * (size_t)code;
     if (code == 0)
-        put(p, self.point, self.origin);
+        put(p, self->point, self->origin);
     else
         p->size = isotok__unicode_text(text + 1, text[0], self, p->out, p->size, p->u->capacity);
 }
@@ -76,7 +76,7 @@ static void put_code(struct pass *p, uint32_t code, struct isotok__char self)
 static void map(struct pass *p, uint32_t column)
 {
     uint32_t i;
-    for (i = 0; i < p->count; i++) put_code(p, cell_of(p, p->in[i], column), p->in[i]);
+    for (i = 0; i < p->count; i++) put_code(p, cell_of(p, &p->in[i], column), &p->in[i]);
 }
 
 /* Length of the match of RUN or LITERAL at in[i], or 0. */
@@ -85,7 +85,7 @@ static uint32_t match(const struct pass *p, const uint32_t *op, uint32_t i)
     const uint32_t rest = p->count - i;
     uint32_t k = 0;
     if (op[0] == ISOTOK__UNI_RUN) {
-        while (k < rest && cell_of(p, p->in[i + k], op[1]) != 0) k++;
+        while (k < rest && cell_of(p, &p->in[i + k], op[1]) != 0) k++;
         return k >= op[2] ? k : 0;
     }
     while (k < op[1] && k < rest &&
@@ -100,13 +100,13 @@ static void replace(struct pass *p, const uint32_t *op)
     while (i < p->count) {
         const uint32_t size = match(p, op, i);
         i += size != 0 ? size : 1;
-        put_code(p, size != 0 ? op[3] : 0, p->in[i - 1]); /* all is aligned to the last one */
+        put_code(p, size != 0 ? op[3] : 0, &p->in[i - 1]); /* all is aligned to the last one */
     }
 }
 
 static bool is_space(const struct pass *p, uint32_t i)
 {
-    return (cell_of(p, p->in[i], 0) & ISOTOK__UNI_SPACE) != 0;
+    return (cell_of(p, &p->in[i], 0) & ISOTOK__UNI_SPACE) != 0;
 }
 
 static void strip(struct pass *p, uint32_t sides)
@@ -142,7 +142,7 @@ static void prefix(struct pass *p, const uint32_t *op)
             p->u->begun |= p->bit;
         }
         if (wanted) {
-            put_code(p, op[3], c);
+            put_code(p, op[3], &c);
         }
         put(p, c.point, c.origin);
     }
@@ -165,7 +165,7 @@ static void decompose(struct pass *p, uint32_t column)
     uint32_t i, begin;
     for (i = 0; i < p->count; i++) {
         const uint32_t point = p->in[i].point & ISOTOK__UNI_POINT, hangul = point - HANGUL;
-        const uint32_t code = cell_of(p, p->in[i], column);
+        const uint32_t code = cell_of(p, &p->in[i], column);
         const uint32_t cut = p->in[i].point & ISOTOK__UNI_CUT;
         const struct isotok__char self = {point | cut, 0};
         begin = p->size;
@@ -174,13 +174,13 @@ static void decompose(struct pass *p, uint32_t column)
             put(p, 0x1161u + hangul / HANGUL_TAILS % HANGUL_VOWELS, 0);
             if (hangul % HANGUL_TAILS != 0) put(p, 0x11A7u + hangul % HANGUL_TAILS, 0);
         } else {
-            put_code(p, code, self);
+            put_code(p, code, &self);
         }
         if (p->size > p->u->capacity) return;
         if (begin < p->size) p->out[begin].origin = 1;
     }
     for (i = 0; i < p->size; i++)
-        p->out[i].point |= (uint32_t)(cell_of(p, p->out[i], 0) >> 8) << ISOTOK__UNI_CLASS;
+        p->out[i].point |= (uint32_t)(cell_of(p, &p->out[i], 0) >> 8) << ISOTOK__UNI_CLASS;
 }
 
 /* Sorts marks by their classes; equal ones keep their order. */
@@ -298,7 +298,7 @@ static bool put_replacement(struct pass *p, uint32_t begin, uint32_t end)
     found = shortest(&p->model->normalizer, text, size);
     if (found == NULL) return false;
     while (found[length] != 0) length++;
-    p->size = isotok__unicode_text(found, length, one, p->out, made, p->u->capacity);
+    p->size = isotok__unicode_text(found, length, &one, p->out, made, p->u->capacity);
     if (p->size > p->u->capacity) return true;
     made = p->size - made;
     for (i = old; i < made; i++) p->out[p->size - 1 - (i - old)].origin = 0;
@@ -335,7 +335,7 @@ static void charsmap(struct pass *p, const uint32_t *op)
     while (i < p->count) {
         state = size = 0;
         for (end = i; end < p->count; end++) {
-            cell = clusters[state * p->program->cluster_classes + cell_of(p, p->in[end], op[1])];
+            cell = clusters[state * p->program->cluster_classes + cell_of(p, &p->in[end], op[1])];
             if (cell >> 15) break;
             state = cell;
             size += isotok__scalar_size(p->in[end].point & ISOTOK__UNI_POINT);
