@@ -229,8 +229,9 @@ link_wasm() { # target object…
 link_small() { # target object…
     link_wasm "$@"
     # The optimizer puts any function with one caller into it; loops are faster on their own.
-    wasm-opt --enable-simd --enable-bulk-memory --low-memory-unused --zero-filled-memory \
-        -Oz --converge --one-caller-inline-max-function-size=100 "$1" -o "$1"
+    wasm-opt --enable-simd --enable-bulk-memory --enable-sign-ext \
+        --enable-nontrapping-float-to-int --low-memory-unused --zero-filled-memory \
+        -Oz --converge --one-caller-inline-max-function-size=150 "$1" -o "$1"
 }
 
 # The C extension of the Python package, and the wasm modules beside it.

@@ -206,9 +206,7 @@ ISOTOK_INLINE void set_rules(struct isotok_model *model)
     n->max_key_bytes = b->max_key_bytes;
     n->compact = (model->features & ISOTOK_FEATURE(COMPACT_SPACE)) != 0;
     n->units = b->normalizer[0].section ? b->charsmap_trie : NULL;
-    n->units_count = b->charsmap_trie_count;
     n->replacements = b->charsmap_text;
-    n->replacements_size = b->charsmap_text_count;
     n->user = b->user_trie;
     n->start_set = b->start_set;
     if (ISOTOK__HAS(model->program.on)) { /* not rules, but what its blocks are */
@@ -228,9 +226,7 @@ ISOTOK_INLINE void set_rules(struct isotok_model *model)
         d->flags = b->decoder[1].flags;
         d->max_key_bytes = b->max_key_bytes;
         d->units = b->denormalizer_trie;
-        d->units_count = b->denormalizer_trie_count;
         d->replacements = b->denormalizer_text;
-        d->replacements_size = b->denormalizer_text_count;
         classify_ascii(d);
     }
 }

@@ -29,7 +29,7 @@ enum { ISOTOK_OP_TOKEN = 1, ISOTOK_OP_SEQUENCE = 2, ISOTOK_OP_SEQUENCE_PAIR = 3 
 #define ISOTOK__TRIM_PREFIX 2u        /* … but one in front of the text, which was put there */
 /* Values of special_trie: id + 1, and flags. */
 #define ISOTOK__ADDED_ID 0x1FFFFFFu
-#define ISOTOK__ADDED_FLAGS \
+#define ISOTOK__ADDED_FLAGS                                                                      \
     (ISOTOK_ADDED_PLAIN | ISOTOK_ADDED_LSTRIP | ISOTOK_ADDED_RSTRIP | ISOTOK_ADDED_SINGLE_WORD | \
      ISOTOK_ADDED_NOT)
 enum {
@@ -57,7 +57,6 @@ struct isotok__rules {
     const uint64_t *start_set;            /* NULL = look every character up */
     uint32_t flags;                       /* ISOTOK_NORM_… */
     uint32_t max_key_bytes;
-    uint32_t units_count, replacements_size;
     uint32_t compact; /* U+2581 is written as 0x20 */
     /* ASCII characters that take the slow path: always; or only before a non-ASCII byte */
     uint64_t hard[2], hard_before_wide[2];

@@ -160,21 +160,16 @@ static bool is_operation(const struct isotok__operation *operation, uint32_t kin
                          uint32_t section)
 {
     return operation->kind == kind && (operation->flags & ~flags) == 0 &&
-           operation->section == section && operation->argument == 0;
+           operation->section == section &&
+           (operation->argument == 0 || kind == ISOTOK_OP_DECODE_PIECES);
 }
 
-static bool is_decoder(struct isotok__operation operation, bool bytes, bool denormalizer)
+static bool is_decoder(const struct isotok__operation *operation, bool bytes, bool denormalizer)
 {
-    switch (operation.kind) {
-    case ISOTOK_OP_DECODE_SENTENCEPIECE:
-        return !bytes && is_operation(&operation, ISOTOK_OP_DECODE_SENTENCEPIECE, 3, 0);
-    case ISOTOK_OP_DECODE_BYTES:
-        return bytes && is_operation(&operation, ISOTOK_OP_DECODE_BYTES, 0, 0);
-    default:
-        operation.argument = 0;
-        return !bytes && !denormalizer &&
-               is_operation(&operation, ISOTOK_OP_DECODE_PIECES, ISOTOK__DECODE_ALL, 0);
-    }
+    if (bytes) return is_operation(operation, ISOTOK_OP_DECODE_BYTES, 0, 0);
+    if (operation->kind == ISOTOK_OP_DECODE_SENTENCEPIECE)
+        return is_operation(operation, ISOTOK_OP_DECODE_SENTENCEPIECE, 3, 0);
+    return !denormalizer && is_operation(operation, ISOTOK_OP_DECODE_PIECES, ISOTOK__DECODE_ALL, 0);
 }
 
 ISOTOK_INLINE bool are_operations(const struct check *c)
@@ -188,7 +183,7 @@ ISOTOK_INLINE bool are_operations(const struct check *c)
     if (b->normalizer_count != 1 || b->pretokenizer_count != pretokenizer ||
         b->decoder_count != 1u + denormalizer || !check_template(b) ||
         !is_operation(b->normalizer, ISOTOK_OP_NORMALIZE_SENTENCEPIECE, flags, charsmap) ||
-        !is_decoder(b->decoder[0], bytes, denormalizer))
+        !is_decoder(b->decoder, bytes, denormalizer))
         return false;
     /* byte-level models have nothing of what belongs to SentencePiece's */
     if (bytes && (b->algorithm != ISOTOK_BPE || denormalizer || (charsmap && !unicode) ||

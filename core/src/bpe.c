@@ -137,7 +137,7 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
     uint32_t p = 0, left = ISOTOK__NO_CHAR, slot = 0;
     while (p < size) {
         const uint8_t c = text[p];
-        if ((left | c) < 0x80) { /* two ASCII characters: an exact bit, one step */
+        if (ISOTOK_EXTRAS && (left | c) < 0x80) { /* two ASCII characters: an exact bit, one step */
             const uint32_t pair = left << 7 | c;
             if (!(pairs[pair >> 6] >> (pair & 63) & 1)) break;
             if (slot != ISOTOK_NO_SLOT) slot = isotok__trie_step(trie, slot, c);
@@ -146,7 +146,7 @@ static uint32_t walk_chunk(const isotok_model *model, const uint8_t *text, uint3
         } else {
             const uint32_t n = isotok__char_size(text + p, size - p);
             const uint32_t right = isotok__char_key_at(text + p, n);
-            if (p != 0 && !isotok__pair_occurs(pairs, model->pair_shift, left, right)) break;
+            if (p != 0 && !isotok__may_join(model, left, right)) break;
             if (p == 0 || slot != ISOTOK_NO_SLOT) slot = isotok__trie_walk(trie, slot, text + p, n);
             left = right;
             p += n;

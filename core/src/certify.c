@@ -37,8 +37,8 @@ struct edge {
 
 struct node {
     double best, second;
-    uint32_t back;       /* token: slot << 8 | length */
-    uint16_t back_edge;  /* of edges[] */
+    uint32_t back;      /* token: slot << 8 | length */
+    uint16_t back_edge; /* of edges[] */
     bool on_path;
 };
 
@@ -142,26 +142,27 @@ static double mark_path(struct lattice *l, uint32_t size)
  * come by ascending start, so the sums of their starts are complete. */
 static bool wins_perturbed(const struct lattice *l, uint32_t size, double e)
 {
-    double sum[ISOTOK__CACHE_KEY + 1], path[ISOTOK__CACHE_KEY + 1];
+    struct {
+        double sum, path;
+    } at[ISOTOK__CACHE_KEY + 1];
     uint32_t i;
-    for (i = 0; i <= size; i++) sum[i] = lowest;
-    sum[0] = 0;
-    path[0] = 0;
+    for (i = 0; i <= size; i++) at[i].sum = lowest;
+    at[0].sum = at[0].path = 0;
     for (i = 0; i < l->edges_count; i++) /* of the path alone, in order */
         if (l->edges[i].flags == ON_PATH)
-            path[l->edges[i].end] = path[l->edges[i].start] + (double)l->edges[i].weight - e;
+            at[l->edges[i].end].path = at[l->edges[i].start].path + (double)l->edges[i].weight - e;
     for (i = 0; i < l->edges_count; i++) {
         const struct edge *edge = &l->edges[i];
         double candidate;
         if (edge->flags == ON_PATH) {
-            sum[edge->end] = path[edge->end];
+            at[edge->end].sum = at[edge->end].path;
             continue;
         }
-        candidate = sum[edge->start] + (double)edge->weight + e;
+        candidate = at[edge->start].sum + (double)edge->weight + e;
         if (l->nodes[edge->end].on_path) {
-            if (candidate >= path[edge->end] - ROUNDING) return false;
-        } else if (candidate > sum[edge->end]) {
-            sum[edge->end] = candidate;
+            if (candidate >= at[edge->end].path - ROUNDING) return false;
+        } else if (candidate > at[edge->end].sum) {
+            at[edge->end].sum = candidate;
         }
     }
     return true;

@@ -6,6 +6,7 @@
 
 #include "cache.h"
 #include "cuts.h"
+#include "vector.h"
 
 /* Bytes readable after the text: a look-ahead never ends at its end. */
 #define ISOTOK__CHUNK_PADDING 24u
@@ -17,7 +18,16 @@ ISOTOK_INLINE void isotok__prefetch_ids(const isotok_model *model, const uint32_
     ISOTOK_PREFETCH(&model->blob.trie_ids[tokens[1] >> 8]);
 }
 
-/* How many of the eight bytes at `text` are a-z, from the first on. */
+/* How many of the LOWER bytes at `text` are a-z, from the first on. */
+#if ISOTOK_VECTORS && defined(__wasm__)
+#define ISOTOK__LOWER 16u
+ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
+{
+    const isotok__vector place = isotok__vector_load(text) - isotok__vector_of('a');
+    return isotok__trailing_zeros(isotok__vector_high((isotok__vector)(place >= 26)) | 1u << 16);
+}
+#else
+#define ISOTOK__LOWER 8u
 ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
 {
     const uint64_t ones = 0x0101010101010101u, high = ones << 7;
@@ -26,6 +36,7 @@ ISOTOK_INLINE uint32_t isotok__lower_run(const uint8_t *text)
     const uint64_t other = ~(from_a & ~past_z & ~x) & high;
     return other != 0 ? isotok__trailing_zeros(other) >> 3 : 8;
 }
+#endif
 
 /* Bytes of the first chunk of text[0..size), size > 0. */
 ISOTOK_SHARED uint32_t isotok__first_chunk(const isotok_model *model, const uint8_t *text,
@@ -43,7 +54,7 @@ ISOTOK_SHARED uint32_t isotok__first_chunk(const isotok_model *model, const uint
             do {
                 run = isotok__lower_run(text + p);
                 p += run;
-            } while (run == 8 && p < size);
+            } while (run == ISOTOK__LOWER && p < size);
             if (p >= size) return size; /* the run may have gone on behind the end */
             left = text[p - 1];
         } else {

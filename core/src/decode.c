@@ -9,6 +9,7 @@
  *             Replace, ByteFallback, Strip and WordPiece of tokenizers 0.23. */
 #include "options.h"
 #include "utf8.h"
+#include "vector.h"
 
 static const uint8_t replacement[3] = {0xEF, 0xBF, 0xBD};
 
@@ -265,10 +266,6 @@ static bool take_token(isotok_session *s, struct isotok__decoder *d, const struc
     return true;
 }
 
-/* Takes tokens of the source until it is used up or the sink is full. */
-typedef bool next_token(const isotok_session *s, const void *source, size_t index,
-                        struct token *token);
-
 static ISOTOK_NOINLINE bool set_token(const isotok_session *s, uint32_t id, struct token *token)
 {
     token->type = s->model->blob.types[id];
@@ -282,12 +279,16 @@ struct piece_source {
     uint32_t size;
 };
 
-static bool next_piece(const isotok_session *s, const void *source, size_t index,
+/* What is decoded: ids, or if `piece` is not NULL that. */
+struct source {
+    const uint32_t *ids;
+    const struct piece_source *piece;
+};
+
+static bool next_piece(const isotok_session *s, const struct piece_source *piece,
                        struct token *token)
 {
-    const struct piece_source *piece = (const struct piece_source *)source;
     uint32_t id = isotok_piece_find(s->model, piece->text, piece->size);
-    (void)index;
     /* with the text of that piece, which has been checked: a trie may lie */
     if (id != ISOTOK_NO_TOKEN) return set_token(s, id, token);
     token->type = ISOTOK_UNKNOWN;
@@ -297,30 +298,37 @@ static bool next_piece(const isotok_session *s, const void *source, size_t index
     return true;
 }
 
-static bool next_id(const isotok_session *s, const void *source, size_t index, struct token *token)
+static bool next_id(const isotok_session *s, uint32_t id, struct token *token)
 {
-    uint32_t id = ((const uint32_t *)source)[index];
     if (id >= s->model->blob.vocab_size) return false;
     set_token(s, id, token);
     if (s->model->is_0_2_1) { /* the id of its text, which may be another */
         const struct piece_source piece = {token->text, token->size};
-        return next_piece(s, &piece, 0, token);
+        return next_piece(s, &piece, token);
     }
     return token->size != 0 || s->model->parity != ISOTOK_PARITY_HF;
 }
 
-/* Marks the bytes of a word that are 0xE2, with which U+2581 begins; those behind the first may
- * be wrong. */
+#define COPY 16u /* bytes that are copied whatever the size */
+
+#if ISOTOK_VECTORS
+/* Copies a text without 0xE2, with which U+2581 begins, of at most COPY bytes, which are readable and
+ * writable; false if there is one. */
+ISOTOK_INLINE bool copy_plain(uint8_t *to, const uint8_t *text, uint32_t size)
+{
+    const isotok__vector bytes = isotok__vector_load(text);
+    const uint64_t marks = isotok__vector_high((isotok__vector)(bytes == 0xE2));
+    memcpy(to, &bytes, COPY);
+    return isotok__trailing_zeros(marks | 1u << COPY) >= size;
+}
+#else
+/* Marks the bytes of a word that are 0xE2; those behind the first may be wrong. */
 ISOTOK_INLINE uint64_t mark_e2(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101u, x = word ^ 0xE2 * ones;
     return (x - ones) & ~x & ones << 7;
 }
 
-#define COPY 16u /* bytes that are copied whatever the size */
-
-/* Copies a text without 0xE2 of at most COPY bytes, which are readable and writable; false if there
- * is one. */
 ISOTOK_INLINE bool copy_plain(uint8_t *to, const uint8_t *text, uint32_t size)
 {
     const uint64_t low = isotok__load_u64(text), high = isotok__load_u64(text + 8);
@@ -331,6 +339,7 @@ ISOTOK_INLINE bool copy_plain(uint8_t *to, const uint8_t *text, uint32_t size)
     return (marks != 0 ? isotok__trailing_zeros(marks) : 64 + isotok__trailing_zeros(more)) / 8 >=
            size;
 }
+#endif
 
 /* Decodes pieces that have no other U+2581 than one in front, the usual ones, as far as they
  * come and fit; nothing is pending. */
@@ -368,8 +377,8 @@ static bool decodes_usual(const isotok_session *s)
 }
 
 /* Decodes into the sink: OK, NEED_OUTPUT or E_ID_RANGE. */
-static isotok_status decode_plain(isotok_session *s, const void *source, next_token *next,
-                                  size_t count, size_t *consumed, bool last, struct sink *sink,
+static isotok_status decode_plain(isotok_session *s, const struct source *source, size_t count,
+                                  size_t *consumed, bool last, struct sink *sink,
                                   isotok_error *error)
 {
     struct isotok__decoder *d = &s->decoder;
@@ -377,10 +386,10 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
         struct token token = {0, 0, NULL, false};
         if (!deliver(s, sink))
             return isotok__needs(error, ISOTOK_NEED_OUTPUT, 0, d->piece_size + 8u);
-        if (next == next_id && d->bytes_count == 0 && !s->model->is_0_2_1 &&
+        if (source->piece == NULL && d->bytes_count == 0 && !s->model->is_0_2_1 &&
             (ISOTOK__HAS(s->model->decoder_pieces) != 0 ? decodes_usual(s) : d->wrote != 0)) {
             d->at_start = 0;
-            decode_usual(s, (const uint32_t *)source, count, consumed, sink);
+            decode_usual(s, source->ids, count, consumed, sink);
         }
         if (*consumed == count) {
             if (last && (settle_bytes(d, true) || settle_run(s, d))) continue;
@@ -388,7 +397,8 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
             if (!last && settle_bytes(d, false)) continue;
             return ISOTOK_OK;
         }
-        if (!next(s, source, *consumed, &token)) {
+        if (!(source->piece != NULL ? next_piece(s, source->piece, &token)
+                                    : next_id(s, source->ids[*consumed], &token))) {
             if (s->model->parity != ISOTOK_PARITY_HF)
                 return isotok__fail(error, ISOTOK_E_ID_RANGE, ISOTOK_WHAT_TOKEN_ID,
                                     (uint32_t)*consumed, 0, s->model->blob.vocab_size);
@@ -403,7 +413,7 @@ static isotok_status decode_plain(isotok_session *s, const void *source, next_to
 }
 
 /* Runs the denormalizer over the decoded text: its window is delivered to `out`. */
-static isotok_status decode_denormalized(isotok_session *s, const void *source, next_token *next,
+static isotok_status decode_denormalized(isotok_session *s, const struct source *source,
                                          size_t count, size_t *consumed, bool last,
                                          struct sink *sink, isotok_error *error)
 {
@@ -412,7 +422,7 @@ static isotok_status decode_denormalized(isotok_session *s, const void *source, 
         struct sink raw = {s->raw, s->capacity, d->raw_count};
         size_t position = 0, settled;
         int state;
-        isotok_status status = decode_plain(s, source, next, count, consumed, last, &raw, error);
+        isotok_status status = decode_plain(s, source, count, consumed, last, &raw, error);
         bool at_end = last && status == ISOTOK_OK;
         if (status < 0) return status;
         d->raw_count = (uint32_t)raw.count;
@@ -435,20 +445,21 @@ static isotok_status decode_denormalized(isotok_session *s, const void *source, 
     }
 }
 
-static isotok_status decode(isotok_session *s, const void *source, next_token *next, size_t count,
+static isotok_status decode(isotok_session *s, const struct source *source, size_t count,
                             size_t *consumed, bool last, uint8_t *out, size_t capacity,
                             size_t *out_count, isotok_error *error)
 {
     struct sink sink = {out, capacity, 0};
     isotok_status status;
-    if (s == NULL || consumed == NULL || out_count == NULL || (source == NULL && count != 0) ||
+    if (s == NULL || consumed == NULL || out_count == NULL ||
+        (source->ids == NULL && source->piece == NULL && count != 0) ||
         (out == NULL && capacity != 0) || *consumed > count)
         return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (s->mode != ISOTOK__DECODING)
         return isotok__needs(error, ISOTOK_E_STATE, ISOTOK_WHAT_NOT_BEGUN, 0);
     status = s->model->has_denormalizer
-                 ? decode_denormalized(s, source, next, count, consumed, last, &sink, error)
-                 : decode_plain(s, source, next, count, consumed, last, &sink, error);
+                 ? decode_denormalized(s, source, count, consumed, last, &sink, error)
+                 : decode_plain(s, source, count, consumed, last, &sink, error);
     *out_count = sink.count;
     if ((status == ISOTOK_OK && last) || status < 0) s->mode = ISOTOK__ENDED;
     return status;
@@ -458,18 +469,18 @@ isotok_status isotok_decode_step(isotok_session *s, const uint32_t *ids, size_t 
                                  size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,
                                  size_t *out_count, isotok_error *error)
 {
-    return decode(s, ids, next_id, count, consumed, last != 0, out, capacity, out_count, error);
+    const struct source source = {ids, NULL};
+    return decode(s, &source, count, consumed, last != 0, out, capacity, out_count, error);
 }
 
 isotok_status isotok_decode_piece(isotok_session *s, const uint8_t *piece, size_t size,
                                   size_t *consumed, uint32_t last, uint8_t *out, size_t capacity,
                                   size_t *out_count, isotok_error *error)
 {
-    struct piece_source source = {piece, (uint32_t)size};
-    size_t count = size != 0;
+    const struct piece_source given = {piece, (uint32_t)size};
+    const struct source source = {NULL, &given};
     if (piece == NULL && size != 0) return isotok__argument(error, ISOTOK_WHAT_NULL_POINTER, 0);
     if (size > 0xFFFFFFu)
         return isotok__needs(error, ISOTOK_E_TOO_LARGE, ISOTOK_WHAT_TEXT_SIZE, size);
-    return decode(s, &source, next_piece, count, consumed, last != 0, out, capacity, out_count,
-                  error);
+    return decode(s, &source, size != 0, consumed, last != 0, out, capacity, out_count, error);
 }

@@ -18,6 +18,16 @@ struct span {
 
 static const struct span none = {0, 0, 0, 0};
 
+/* One entry of two parallel arrays; false if it does not fit. */
+static bool put_span(uint32_t *begins, uint32_t *ends, size_t i, uint64_t begin, uint64_t end,
+                     uint64_t base)
+{
+    if (end - base > 0xFFFFFFFFu) return false;
+    begins[i] = (uint32_t)(begin - base);
+    ends[i] = (uint32_t)(end - base);
+    return true;
+}
+
 static isotok_status put_id(struct isotok_session *s, isotok_output *o, uint32_t id,
                             const struct span *span)
 {
@@ -25,16 +35,13 @@ static isotok_status put_id(struct isotok_session *s, isotok_output *o, uint32_t
     if (options->limit != 0 && s->emitter.emitted == options->limit) return ISOTOK_AT_LIMIT;
     if (!(options->flags & ISOTOK_COUNT_ONLY)) {
         if (o->count == o->capacity) return ISOTOK_NEED_OUTPUT;
-        if (options->flags & ISOTOK_OFFSETS) {
-            if (span->end - o->base > 0xFFFFFFFFu) return ISOTOK_NEED_OUTPUT;
-            o->begin[o->count] = (uint32_t)(span->begin - o->base);
-            o->end[o->count] = (uint32_t)(span->end - o->base);
-        }
-        if (options->flags & ISOTOK_NORM_SPANS) {
-            if (span->norm_end - o->norm_base > 0xFFFFFFFFu) return ISOTOK_NEED_OUTPUT;
-            o->norm_begin[o->count] = (uint32_t)(span->norm_begin - o->norm_base);
-            o->norm_end[o->count] = (uint32_t)(span->norm_end - o->norm_base);
-        }
+        if ((options->flags & ISOTOK_OFFSETS) &&
+            !put_span(o->begin, o->end, o->count, span->begin, span->end, o->base))
+            return ISOTOK_NEED_OUTPUT;
+        if ((options->flags & ISOTOK_NORM_SPANS) &&
+            !put_span(o->norm_begin, o->norm_end, o->count, span->norm_begin, span->norm_end,
+                      o->norm_base))
+            return ISOTOK_NEED_OUTPUT;
         o->ids[o->count] = id;
     }
     o->count++;

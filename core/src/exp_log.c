@@ -23,14 +23,17 @@ double isotok__exp(double x)
                                      1.0 / 3628800.0,    1.0 / 362880.0,    1.0 / 40320.0,
                                      1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,
                                      1.0 / 24.0,         1.0 / 6.0,         1.0 / 2.0};
-    double r, q = 0.0, power;
+    double r, q = 0.0, power, factorial = 6227020800.0;
     uint64_t bits;
     int32_t k, i;
     if (!(x >= -708.0)) return 0.0;
     ISOTOK_ASSERT(x <= 709.0);
     k = (int32_t)(x * LOG2_E + (x < 0.0 ? -0.5 : 0.5));
     r = (x - k * LN2_UPPER) - k * LN2_LOWER;
-    for (i = 0; i < 12; i++) q = q * r + terms[i];
+    for (i = 0; i < 12; i++) { /* either quotient is rounded the same */
+        q = q * r + (ISOTOK_EXTRAS ? terms[i] : 1.0 / factorial);
+        factorial /= 13 - i;
+    }
     bits = (uint64_t)(1023 + k) << 52;
     memcpy(&power, &bits, sizeof power);
     return (1.0 + (r + r * r * q)) * power;

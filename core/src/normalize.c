@@ -87,7 +87,8 @@ static void next_step(const struct isotok__normalizer *n, const uint8_t *text, s
     step->ill_formed = scalar == 0;
     if (scalar == 0 || rules->start_set == NULL || may_start_rule(rules, point)) {
         if (rules->user != NULL) {
-            uint32_t user = isotok__user_match(rules->user, rules->max_key_bytes, false, text, size);
+            uint32_t user =
+                isotok__user_match(rules->user, rules->max_key_bytes, false, text, size);
             if (user != 0) {
                 step->out = text;
                 step->out_size = step->raw_size = user;
@@ -141,8 +142,7 @@ static void put_step(struct isotok__normalizer *n, struct isotok__window *w, con
         if (out[i] == 0x20) {
             put_space(n, w);
             i++;
-        } else if (n->rules->compact && out[i] == 0xE2 &&
-                   isotok__is_symbol(out + i, size - i)) {
+        } else if (n->rules->compact && out[i] == 0xE2 && isotok__is_symbol(out + i, size - i)) {
             put_space(n, w);
             i += 3;
         } else {
@@ -248,15 +248,15 @@ ISOTOK_INLINE uint32_t first_set(block b)
 #endif
 }
 
-/* How many of the 16 bytes at text[position], from the first on, need no rule and are no space
- * after a space. */
-ISOTOK_INLINE uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text,
-                                 size_t position, bool collapse)
+/* How many of the 16 bytes at text[position], from the first on, are `least` or more, ASCII, need no
+ * rule and are no space after a space. */
+ISOTOK_SHARED uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text,
+                                 size_t position, uint8_t least, bool collapse)
 {
     block b, stop;
     uint32_t i;
     memcpy(&b, text + position, 16);
-    stop = (block)((b < 0x20) | (b > 0x7E));
+    stop = (block)((b < least) | (b > 0x7E));
     for (i = 0; i < rules->hard_count; i++) stop |= (block)(b == rules->hard_printable[i]);
     if (collapse) {
         block before;
@@ -267,12 +267,12 @@ ISOTOK_INLINE uint32_t plain_run(const struct isotok__rules *rules, const uint8_
 }
 #else
 static uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text, size_t position,
-                          bool collapse)
+                          uint8_t least, bool collapse)
 {
     uint32_t i, k;
     for (i = 0; i < 16; i++) {
         const uint8_t c = text[position + i];
-        if (c < 0x20 || c > 0x7E) return i;
+        if (c < least || c > 0x7E) return i;
         if (collapse && c == 0x20 && text[position + i - 1] == 0x20) return i;
         for (k = 0; k < rules->hard_count; k++)
             if (c == rules->hard_printable[k]) return i;
@@ -284,22 +284,23 @@ static uint32_t plain_run(const struct isotok__rules *rules, const uint8_t *text
 uint32_t isotok__plain_run(const struct isotok__rules *rules, const uint8_t *text, size_t position,
                            bool collapse)
 {
-    return plain_run(rules, text, position, collapse);
+    return plain_run(rules, text, position, 0x20, collapse);
 }
 
-/* Copies printable ASCII from text[position..size) that needs no rule and no space handling,
- * up to 16 bytes at a time; returns the new position. text[position - 1] is a byte that
- * was passed unchanged. The byte before a non-ASCII one is left, see hard_before_wide. */
-static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text, size_t size,
-                          size_t position, struct isotok__window *w)
+/* Copies ASCII, printable if there are rules, from text[position..size) that needs no rule and no
+ * space handling, up to 16 bytes at a time; returns the new position. text[position - 1] is a byte
+ * that was passed unchanged. The byte before a non-ASCII one is left, see hard_before_wide. */
+static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const uint8_t *text,
+                                          size_t size, size_t position, struct isotok__window *w)
 {
     const struct isotok__rules *rules = n->rules;
     const bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
+    const uint8_t least = rules->units == NULL && rules->user == NULL ? 1 : 0x20;
     uint32_t count = 16, i;
     while (count == 16 && size - position > 16 && text[position] < 0x80 &&
            w->capacity - w->size >= 16) {
-        count = plain_run(rules, text, position, collapse);
-        if (count > 0 && (uint8_t)(text[position + count] - 1) >= 0x7F) count--;
+        count = plain_run(rules, text, position, least, collapse);
+        if (count > 0 && least != 1 && (uint8_t)(text[position + count] - 1) >= 0x7F) count--;
         if (count == 0) break;
         memcpy(w->text + w->size, text + position, 16);
         if (w->map != NULL)
@@ -399,8 +400,8 @@ static ISOTOK_COLD bool begin_text(struct isotok__normalizer *n, const uint8_t *
 }
 
 /* One step at text[0..size), whatever it is: how much it reads, or 0: there is no room. */
-ISOTOK_INLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text,
-                                      size_t size, struct isotok__window *w)
+ISOTOK_INLINE uint32_t take_step(struct isotok__normalizer *n, const uint8_t *text, size_t size,
+                                 struct isotok__window *w)
 {
     struct step step;
     next_step(n, text, size, &step);
@@ -428,8 +429,8 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
     if (n->finished) return ISOTOK__NORM_DONE;
     if (!n->started && !begin_text(n, text, size, position, tail, w)) fits = false;
     p = *position;
-    unchanged = ISOTOK__HAS(rules->flags == 0 && rules->units == NULL && rules->user == NULL &&
-                            w->map == NULL);
+    unchanged = ISOTOK_EXTRAS && ISOTOK__HAS(rules->flags == 0 && rules->units == NULL &&
+                                             rules->user == NULL && w->map == NULL);
     while (fits && n->started && size - p > tail) {
         uint8_t c = text[p];
         if (unchanged) {
@@ -452,6 +453,8 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         if (c > 0x20) {
             const size_t before = p;
             p = copy_wide(n, text, size - tail, size, p, w);
+            if (p != before && blocks && size - p > tail)
+                p = copy_blocks(n, text, size - tail, p, w);
             if (p != before) continue;
         }
         taken = take_step(n, text + p, size - p, w);
@@ -470,8 +473,7 @@ size_t isotok__normalizer_settled(const struct isotok__normalizer *n, struct iso
     bool symbol = (n->rules->flags & ISOTOK_NORM_ESCAPE) && !n->rules->compact;
     if (!(n->rules->flags & ISOTOK_NORM_REMOVE_EXTRA) || n->finished) return size;
     if (symbol)
-        while (size >= w->settled + 3 && isotok__is_symbol(w->text + size - 3, 3))
-            size -= 3;
+        while (size >= w->settled + 3 && isotok__is_symbol(w->text + size - 3, 3)) size -= 3;
     else
         while (size > w->settled && w->text[size - 1] == 0x20) size--;
     w->settled = size;

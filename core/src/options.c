@@ -37,16 +37,14 @@ isotok_status isotok__begin(isotok_session *s, const isotok_encode_options *opti
     s->batch_running = 0;
     status = read_options(options, known_flags, &s->options, error);
     if (status != ISOTOK_OK) return status;
-    memset(&s->emitter, 0, sizeof s->emitter);
-    memset(&s->decoder, 0, sizeof s->decoder);
+    memset(&s->emitter, 0, /* and the decoder, and the next few */
+           offsetof(struct isotok_session, map_memory) - offsetof(struct isotok_session, emitter));
     s->window.size = 0;
     s->window.map_base = 0;
     s->window.map = NULL;
     s->tokens.count = 0;
-    s->ready = s->drained = s->searched = 0;
-    s->place = 0;
+    s->ready = 0;
     s->window.settled = 0;
-    s->carried = 0.0f;
     return ISOTOK_OK;
 }
 

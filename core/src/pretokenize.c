@@ -90,7 +90,7 @@ again:
         cell = (flags + symbol)[row];
         then = (next + symbol)[row];
         noted = cell & ISOTOK__CELL_NOTE ? at : noted;
-        if (ISOTOK_UNLIKELY(cell & ISOTOK__CELL_SLOW)) {
+        if (!ISOTOK_EXTRAS || ISOTOK_UNLIKELY(cell & ISOTOK__CELL_SLOW)) {
             if (cell & ISOTOK__CELL_ENTERS && fails_again(run, then, at + length)) {
                 cell = (flags + run->failed_symbol)[then];
                 then = (next + run->failed_symbol)[then];

@@ -7,10 +7,10 @@
 
 #include "vector.h"
 
-#define BLOCK 64u      /* most bytes of ASCII that are marked together */
-#define LEAST_ENDS 5u  /* room of the automaton */
+#define BLOCK 64u     /* most bytes of ASCII that are marked together */
+#define LEAST_ENDS 5u /* room of the automaton */
 #define MOST_ENDS 32u
-#define ROOM 17u       /* with less of it, the caller had better make some */
+#define ROOM 17u /* with less of it, the caller had better make some */
 
 struct scan {
     const struct isotok__pretokenizer *pretokenizer;
@@ -63,13 +63,14 @@ ISOTOK_INLINE uint32_t answer_at(const uint8_t *windows, uint32_t window)
 #if ISOTOK_VECTORS
 /* What is known of up to BLOCK characters of ASCII from the one at `p` on, a bit for each. */
 struct block {
-    const uint8_t *text;                               /* at `p` */
-    isotok__vector seconds[BLOCK / 16], thirds[BLOCK / 16]; /* of pairs: ISOTOK__VECTOR_INDEX, …_BIT */
-    uint64_t ends;                                     /* a pre-token ends in front of it … */
-    uint64_t drops;                                    /* … and is dropped */
-    uint64_t asks;                                     /* its pair does not tell */
-    uint32_t window;                                   /* groups at `p`, the fourth is missing */
-    uint32_t known;                                    /* characters */
+    const uint8_t *text; /* at `p` */
+    isotok__vector seconds[BLOCK / 16],
+        thirds[BLOCK / 16]; /* of pairs: ISOTOK__VECTOR_INDEX, …_BIT */
+    uint64_t ends;          /* a pre-token ends in front of it … */
+    uint64_t drops;         /* … and is dropped */
+    uint64_t asks;          /* its pair does not tell */
+    uint32_t window;        /* groups at `p`, the fourth is missing */
+    uint32_t known;         /* characters */
 };
 
 ISOTOK_INLINE isotok__vector bit_of(isotok__vector index)
@@ -203,7 +204,7 @@ static ISOTOK_NOINLINE uint32_t scan_block(const struct scan *s, uint32_t p, boo
     b.drops = s->drops ? marks(&b, windows, ISOTOK__VECTOR_DROPS) : 0;
     if (windows[b.text[b.known]] == 0) b.asks |= asked & ~(asked >> 1); /* the last one */
     if (b.asks != 0) {
-        mark_triples(&b, windows);
+        if (ISOTOK_EXTRAS) mark_triples(&b, windows);
         ask(&b, windows);
     }
     b.ends &= below(b.known) & asked;
@@ -257,7 +258,7 @@ static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begi
         count += answer != 0;
         p = q;
         q += found >> 8;
-        run = window >> 8 == group ? solid_run(s, q, group) : 0;
+        run = ISOTOK_EXTRAS && window >> 8 == group ? solid_run(s, q, group) : 0;
         window = window >> 4 | group << 8;
         if (run != 0) {
             q += run;

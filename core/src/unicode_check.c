@@ -98,6 +98,14 @@ static bool check_operation(const struct check *c, const uint32_t *op, bool *cod
     return is_code(c, op[3]) && !(op[0] == ISOTOK__UNI_RUN && op[2] == 0);
 }
 
+/* Whether all numbers, without the bits that are not in `mask`, are below `limit`. */
+static bool are_below(const uint16_t *numbers, uint32_t count, uint32_t mask, uint32_t limit)
+{
+    uint32_t i, bad = 0;
+    for (i = 0; i < count; i++) bad |= (uint32_t)((numbers[i] & mask) >= limit);
+    return !bad;
+}
+
 bool isotok__unicode_check(const struct isotok__program *p, const struct isotok__blob *b)
 {
     const struct check c = {p, b->unicode_header, b->unicode_text_count};
@@ -108,17 +116,16 @@ bool isotok__unicode_check(const struct isotok__program *p, const struct isotok_
         bad |= p->operations[i][0] == ISOTOK__UNI_CHARSMAP &&
                (b->charsmap_trie == NULL || p->cluster_classes == 0 || c.h[STATES] == 0);
     }
-    if (bad) return false;
-    for (i = 0; i < ISOTOK__UNI_TOP; i++) bad |= p->tables[i] >= c.h[MIDDLES];
-    for (i = 0; i < 32 * c.h[MIDDLES]; i++) bad |= p->tables[ISOTOK__UNI_TOP + i] >= c.h[BLOCKS];
-    for (i = 0; i < 128 * c.h[BLOCKS]; i++) bad |= p->blocks[i] >= c.h[ROWS];
+    if (bad || !are_below(p->tables, ISOTOK__UNI_TOP, MOST - 1, c.h[MIDDLES]) ||
+        !are_below(p->tables + ISOTOK__UNI_TOP, 32 * c.h[MIDDLES], MOST - 1, c.h[BLOCKS]) ||
+        !are_below(p->blocks, 128 * c.h[BLOCKS], MOST - 1, c.h[ROWS]) ||
+        !are_below(p->clusters, c.h[CLASSES] * c.h[STATES], (MOST >> 1) - 1, c.h[STATES]))
+        return false;
     for (i = 0; i < c.h[ROWS]; i++)
         for (k = 1; k < p->stride; k++) {
             const uint32_t cell = p->rows[(size_t)i * p->stride + k];
             bad |= (codes[k] && !is_code(&c, cell)) || (below[k] != 0 && cell >= below[k]);
         }
-    for (i = 0; i < c.h[CLASSES] * c.h[STATES]; i++)
-        bad |= (p->clusters[i] & 0x7FFFu) >= c.h[STATES];
     for (i = 0; i < p->pair_count; i++)
         bad |= p->pairs[i][2] - 1 > 0x10FFFEu || p->pairs[i][2] >> 11 == 0x1B;
     return !bad;

@@ -143,7 +143,7 @@ static float viterbi_narrow(const isotok_model *model, const uint8_t *text, uint
         for (k = p; k < middle && a_goes_on; k++) a_goes_on = step_chain(trie, &a, text[k]);
         if (!a_goes_on) {
             a.base += unknown;
-            if (joins)
+            if (ISOTOK_EXTRAS && joins)
                 middle = join_unknown(trie, &root, text, p, middle, size, unknown, best, &a.base);
             if (a.base > best[middle]) {
                 best[middle] = a.base;
