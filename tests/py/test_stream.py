@@ -357,7 +357,8 @@ MEMORY = """
 import re, sys
 import isotok
 from support.toy import byte_model
-tok = isotok.load(byte_model(), backend=sys.argv[1])
+# a larger cache lies on huge pages, which come one by one as words are kept
+tok = isotok.load(byte_model(), backend=sys.argv[1], cache_bytes=1 << 20)
 chunk = "hello wörld 日本 <tag> "
 def run(size):
     many = (chunk * 50 for _ in range(size // len((chunk * 50).encode())))
