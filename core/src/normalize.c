@@ -295,7 +295,8 @@ static ISOTOK_NOINLINE size_t copy_blocks(struct isotok__normalizer *n, const ui
 {
     const struct isotok__rules *rules = n->rules;
     const bool collapse = (rules->flags & ISOTOK_NORM_REMOVE_EXTRA) != 0;
-    const uint8_t least = rules->units == NULL && rules->user == NULL ? 1 : 0x20;
+    /* a constant where copy_unchanged takes the text without rules */
+    const uint8_t least = ISOTOK_EXTRAS || rules->units != NULL || rules->user != NULL ? 0x20 : 1;
     uint32_t count = 16, i;
     while (count == 16 && size - position > 16 && text[position] < 0x80 &&
            w->capacity - w->size >= 16) {
@@ -453,7 +454,7 @@ int isotok__normalizer_run(struct isotok__normalizer *n, const uint8_t *text, si
         if (c > 0x20) {
             const size_t before = p;
             p = copy_wide(n, text, size - tail, size, p, w);
-            if (p != before && blocks && size - p > tail)
+            if (!ISOTOK_EXTRAS && p != before && blocks && size - p > tail)
                 p = copy_blocks(n, text, size - tail, p, w);
             if (p != before) continue;
         }
