@@ -222,7 +222,8 @@ ISOTOK_NOINLINE void isotok__push(struct isotok__tokens *tokens, uint32_t slot, 
 ISOTOK_NOINLINE void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size)
 {
     do {
-        const uint32_t part = size < 255 ? size : 255;
+        /* of a wide model it is one */
+        const uint32_t part = size < 255 || tokens->lengths != NULL ? size : 255;
         size -= part;
         isotok__push(tokens, size == 0 ? slot : ISOTOK_JOIN_SLOT, part);
     } while (size != 0);

@@ -40,7 +40,7 @@ ISOTOK_INLINE void isotok__push_token(struct isotok__tokens *tokens, uint32_t sl
 /* The same, for what need not be fast. */
 void isotok__push(struct isotok__tokens *tokens, uint32_t slot, uint32_t size);
 
-/* A token of any length, of a model that is not wide. */
+/* A token of any length: of a model that is not wide, several, the last of which names it. */
 void isotok__push_long(struct isotok__tokens *tokens, uint32_t slot, uint32_t size);
 
 /* Slot of the piece with this text; of none, 0, which no piece ends at. */
