@@ -1,0 +1,287 @@
+"""The merges of a table of words, in Python: the engine where the extension is not installed.
+
+ALGORITHM: exact counts of all pairs, the words each pair occurs in, and a heap of candidates
+whose entries may be out of date; one that is gets its true count and is put back. A merge
+counts the pairs of each word it changes again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from isotok.train._options import Learned, Merge, Options, Progress
+
+CHARS: Final = 0x110000
+"""Character c is the symbol c - CHARS while ids are from 0: characters come before tokens."""
+Symbols = tuple[int, int]
+_Key = tuple[object, ...]
+
+LETTER_ORDER: Final = [
+    *range(33, 127), *range(161, 173), *range(174, 256), *range(33), *range(127, 161), 173,
+]  # fmt: skip
+"""Bytes in the order of the letters that stand for them in byte-level files."""
+
+
+def first_tokens(options: Options) -> list[bytes]:
+    """Return the 256 bytes in the order of their ids."""
+    order = LETTER_ORDER if options.initial_alphabet == "byte_level" else range(256)
+    return [bytes([value]) for value in order]
+
+
+class PythonEngine:
+    """Merges are added one by one; see `Options` for how they are chosen."""
+
+    def __init__(self, options: Options, words: Iterable[tuple[bytes, int]]) -> None:
+        self.options = options
+        self.learned = Learned(first_tokens(options))
+        self._text = dict(enumerate(self.learned.tokens))
+        self._ids = {text: number for number, text in enumerate(self.learned.tokens)}
+        self._byte = [self._ids[bytes([value])] for value in range(256)]
+        self._words: list[list[int]] = []
+        self._counts: list[int] = []
+        self._pairs: dict[Symbols, int] = defaultdict(int)
+        self._where: dict[Symbols, set[int]] = defaultdict(set)
+        self._chars: dict[int, int] = defaultdict(int)
+        self._known: dict[int, int] = {}  # characters that have a token
+        self._frozen: set[int] = set()
+        self._last = 0  # count of the last token that was added
+        self._heap: list[tuple[_Key, Symbols]] = []
+        for text, count in words:
+            self._add_word(self._symbols(text), count)
+        self._push_all()
+        for char in options.required:
+            if not char.isascii():
+                self._make_char(ord(char) - CHARS)
+
+    # -- words ----------------------------------------------------------------------
+
+    def _symbols(self, text: bytes) -> list[int]:
+        if self.options.unit == "byte":
+            return [self._byte[value] for value in text]
+        chars = text.decode()
+        return [self._byte[ord(c)] if c.isascii() else ord(c) - CHARS for c in chars]
+
+    def _add_word(self, symbols: list[int], count: int) -> None:
+        number = len(self._words)
+        self._words.append(symbols)
+        self._counts.append(count)
+        for symbol in symbols:
+            if symbol < 0:
+                self._chars[symbol] += count
+                self._text.setdefault(symbol, chr(symbol + CHARS).encode())
+        for pair in zip(symbols, symbols[1:], strict=False):
+            self._pairs[pair] += count
+            self._where[pair].add(number)
+
+    def _push_all(self) -> None:
+        self._heap = [(self._key(pair, count), pair) for pair, count in self._pairs.items()]
+        units = ((char, count) for char, count in self._chars.items() if char not in self._known)
+        self._heap += [(self._char_key(char, count), (char, 0)) for char, count in units]
+        heapq.heapify(self._heap)
+
+    # -- order ----------------------------------------------------------------------
+
+    def _key(self, pair: Symbols, count: int) -> _Key:
+        if self.options.tie_break == "smallest_pair_id":
+            return (-count, 1, pair)
+        return (-count, 1, _descending(self._text[pair[0]]), _descending(self._text[pair[1]]))
+
+    def _char_key(self, char: int, count: int) -> _Key:
+        if self.options.tie_break == "smallest_pair_id":
+            return (-count, 0, char)
+        return (-count, 0, -char)
+
+    # -- merges ---------------------------------------------------------------------
+
+    def run(self, target: int, progress: Progress | None = None) -> None:
+        """Add tokens until there are `target`, or none is left to add."""
+        learned = self.learned
+        while len(learned.tokens) < target:
+            if not self._one(self.options.cutoff):
+                learned.exhausted = True
+                break
+            if progress and len(learned.tokens) % 100 == 0:
+                progress("merge", len(learned.tokens), target)
+
+    def step(self) -> bool:
+        """Add one token, whatever the cutoff is."""
+        return self._one(1)
+
+    def _one(self, cutoff: int) -> bool:
+        while self._heap:
+            key, pair = self._heap[0]
+            unit = key[1] == 0
+            if unit and (pair[0] in self._frozen or pair[0] in self._known):
+                heapq.heappop(self._heap)
+                continue
+            count = self._chars[pair[0]] if unit else self._pairs.get(pair, 0)
+            if not unit and count < -int(str(key[0])):
+                heapq.heappop(self._heap)
+                if count > 0:
+                    heapq.heappush(self._heap, (self._key(pair, count), pair))
+                continue
+            if not unit and count < max(cutoff, 1):
+                return False
+            heapq.heappop(self._heap)
+            if unit:
+                limit = self.options.limit_alphabet
+                if limit is not None and len(self._known) >= limit:
+                    self._freeze()
+                    continue
+                self._make_char(pair[0])
+                self._last = count
+                return True
+            if self._refused(pair):
+                continue
+            self._merge(pair, count)
+            self._last = count
+            return True
+        return False
+
+    def _refused(self, pair: Symbols) -> bool:
+        if not self._frozen.isdisjoint(pair):
+            return True
+        left, right = self._text[pair[0]], self._text[pair[1]]
+        longest = self.options.max_token_length
+        if longest is not None and len(left) + len(right) > longest:
+            return True
+        return (left, right) in self.options.forbidden
+
+    def _make_char(self, char: int) -> None:
+        text = chr(char + CHARS).encode()
+        self._text[char] = text
+        self._known[char] = self._ids[text] = len(self.learned.tokens)
+        self.learned.tokens.append(text)
+
+    def _freeze(self) -> None:
+        self._frozen = {char for char in self._chars if char not in self._known}
+
+    def number(self, symbol: int) -> int:
+        """Return the id of a symbol."""
+        return self._known[symbol] if symbol < 0 else symbol
+
+    def _merge(self, pair: Symbols, count: int) -> None:
+        text = self._text[pair[0]] + self._text[pair[1]]
+        made = self._ids.get(text)
+        if made is None:
+            made = self._ids[text] = len(self.learned.tokens)
+            self.learned.tokens.append(text)
+            self._text[made] = text
+        elif self.learned.tokens[made] == text and made in self._known.values():
+            made = next(char for char, number in self._known.items() if number == made)
+        self.learned.merges.append(
+            (self.number(pair[0]), self.number(pair[1]), self.number(made), count)
+        )
+        self._apply(pair, made)
+
+    def _apply(self, pair: Symbols, made: int) -> None:
+        changed: set[Symbols] = set()
+        for number in sorted(self._where.pop(pair, ())):
+            symbols, count = self._words[number], self._counts[number]
+            for old in zip(symbols, symbols[1:], strict=False):
+                self._pairs[old] -= count
+            symbols = self._words[number] = merged(symbols, pair, made)
+            for new in zip(symbols, symbols[1:], strict=False):
+                self._pairs[new] += count
+                self._where[new].add(number)
+                if made in new:
+                    changed.add(new)
+        self._pairs.pop(pair, None)
+        for new in changed:
+            if self._pairs[new] > 0:
+                heapq.heappush(self._heap, (self._key(new, self._pairs[new]), new))
+
+    # -- going on -------------------------------------------------------------------
+
+    def replay(self, learned: Learned) -> None:
+        """Begin where another run of the same options ended."""
+        targets = {merge[2] for merge in learned.merges}
+        for number, text in enumerate(learned.tokens):
+            if number >= 256 and number not in targets:
+                self._make_char(ord(text.decode()) - CHARS)
+            elif number >= 256:
+                self._text[number], self._ids[text] = text, number
+                self.learned.tokens.append(text)
+        symbol_of = {number: char for char, number in self._known.items()}
+        for left, right, target, _ in learned.merges:
+            pair = symbol_of.get(left, left), symbol_of.get(right, right)
+            self._apply(pair, symbol_of.get(target, target))
+        self.learned.merges = list(learned.merges)
+        self._push_all()
+
+    # -- fallback -------------------------------------------------------------------
+
+    def run_with_fallback(
+        self, target: int, ratio: float, progress: Progress | None = None
+    ) -> None:
+        """Train characters, then bytes of those without a token, then go on with the rest."""
+        base = len(self.learned.tokens)
+        slots = target - base
+        if slots <= 0:
+            return
+        primary = int(slots * ratio)
+        self.run(base + primary, progress)
+        self._freeze()
+        cutoff = max(self._last, self.options.cutoff, 1)
+        fallback = self._fallback(slots - primary, cutoff)
+        self.run(target - len(fallback.merges), progress)
+        self._compose(fallback)
+        self.learned.finished = True
+
+    def _fallback(self, most: int, cutoff: int) -> Learned:
+        words = [(chr(char + CHARS).encode(), self._chars[char]) for char in sorted(self._frozen)]
+        options = Options(
+            initial_alphabet=self.options.initial_alphabet,
+            tie_break=self.options.tie_break,
+            cutoff=cutoff,
+        )
+        engine = PythonEngine(options, words)
+        engine.run(256 + most)
+        return engine.learned
+
+    def _compose(self, fallback: Learned) -> None:
+        """Fallback tokens get the last ids; merges are in the order of their counts."""
+        size = len(self.learned.tokens)
+
+        def moved(number: int) -> int:
+            return number if number < 256 else number - 256 + size
+
+        self.learned.tokens += fallback.tokens[256:]
+        shifted: list[Merge] = [
+            (moved(left), moved(right), moved(made), count)
+            for left, right, made, count in fallback.merges
+        ]
+        self.learned.merges = _interleave(self.learned.merges, shifted)
+
+
+def merged(symbols: Sequence[int], pair: Symbols, made: int) -> list[int]:
+    """Return symbols with each pair, from the left, replaced."""
+    out: list[int] = []
+    at, end = 0, len(symbols)
+    while at < end:
+        if at + 1 < end and symbols[at] == pair[0] and symbols[at + 1] == pair[1]:
+            out.append(made)
+            at += 2
+        else:
+            out.append(symbols[at])
+            at += 1
+    return out
+
+
+def _interleave(first: list[Merge], second: list[Merge]) -> list[Merge]:
+    out: list[Merge] = []
+    at = 0
+    for merge in second:
+        while at < len(first) and first[at][3] >= merge[3]:
+            out.append(first[at])
+            at += 1
+        out.append(merge)
+    return out + first[at:]
+
+
+def _descending(text: bytes) -> tuple[int, ...]:
+    """Return a key that sorts texts from the largest."""
+    return (*(255 - value for value in text), 256)
