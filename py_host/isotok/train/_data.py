@@ -64,10 +64,13 @@ class ModelData:
 
     @cached_property
     def bytes_built(self) -> frozenset[int]:
-        """Unicode units: tokens that merges of bytes beyond ASCII make, step by step."""
+        """Unicode units: tokens that merges make of parts that are bytes in the core, not text.
+
+        Those are bytes beyond ASCII, and the byte 0, which no text of a trie can hold.
+        """
         if self.unit == "byte":
             return frozenset()
-        parts = {number for number, token in enumerate(self.tokens) if _is_lone_byte(token)}
+        parts = {number for number, token in enumerate(self.tokens) if is_lone_byte(token)}
         whole: set[int] = set()
         for left, right, made, _ in self.merges:
             if left in parts or right in parts:
@@ -76,8 +79,8 @@ class ModelData:
         return frozenset(whole)
 
 
-def _is_lone_byte(token: bytes) -> bool:
-    return len(token) == 1 and token[0] >= 128
+def is_lone_byte(token: bytes) -> bool:
+    return len(token) == 1 and (token[0] >= 128 or token[0] == 0)
 
 
 @dataclass(frozen=True, slots=True)

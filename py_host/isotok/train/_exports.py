@@ -8,7 +8,7 @@ import re
 from typing import Any, Final
 
 from isotok.errors import TokenizerError
-from isotok.train._data import ModelData
+from isotok.train._data import ModelData, is_lone_byte
 from isotok.train._spelling import spell
 
 _BYTE_TOKEN: Final = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
@@ -97,22 +97,21 @@ def _added(text: str, number: int) -> dict[str, Any]:
 
 def letters(data: ModelData) -> list[str]:
     """Return the texts of all tokens in a tokenizer.json."""
-    special = dict((number, text) for text, number in data.special)
-    apart = data.bytes_built
-    return [
-        special[number]
-        if number in special
-        else spell(token, "gpt2")
-        if data.unit == "byte"
-        else _fallback_text(token, apart=number in apart)
-        for number, token in enumerate(data.tokens)
-    ]
+    if data.unit == "byte":
+        found = [spell(token, "gpt2") for token in data.tokens]
+    else:
+        found = [_fallback_text(token) for token in data.tokens]
+        for left, right, made, _ in data.merges:
+            found[made] = found[left] + found[right]
+    for text, number in data.special:
+        found[number] = text
+    return found
 
 
-def _fallback_text(token: bytes, *, apart: bool) -> str:
-    if apart or (len(token) == 1 and token[0] >= 128):
-        return "".join([f"<0x{byte:02X}>" for byte in token])
-    text = token.decode()
+def _fallback_text(token: bytes) -> str:
+    if is_lone_byte(token):
+        return f"<0x{token[0]:02X}>"
+    text = token.decode(errors="replace")
     if _BYTE_TOKEN.fullmatch(text):
         raise TokenizerError(f"token {text!r} has the text of a byte in a tokenizer.json")
     return text
