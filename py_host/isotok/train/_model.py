@@ -112,6 +112,14 @@ class BpeModel:
         return self.data.merges[-1][3] if self.data.merges else None
 
     @property
+    def digest(self) -> str:
+        """Equal for equal models."""
+        import hashlib
+
+        parts = repr((self.unit, self.data.tokens, self.data.special, self.data.merges))
+        return hashlib.sha256(parts.encode()).hexdigest()[:32]
+
+    @property
     def special_tokens(self) -> list[str]:
         """Special tokens by id."""
         return [text for text, _ in sorted(self.data.special, key=lambda item: item[1])]

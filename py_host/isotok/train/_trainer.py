@@ -219,6 +219,11 @@ class BpeTrainer:
         self._pat_str = counter.pre_tokenizer.pat_str
         counter.clear()
 
+    def replace_words(self, counter: WordCounter) -> None:
+        """Take the words of a counter instead of those there are; the counter keeps them."""
+        self._set_words(dict(counter.items()))
+        self._pat_str = counter.pre_tokenizer.pat_str
+
     def _set_words(self, words: dict[bytes, int]) -> None:
         self._need_open()
         self._start, self._engine, self._words = self.learned, None, words

@@ -1,0 +1,52 @@
+"""`Encoding`: FFBPE's class of tiktoken's shape, over the one in `isotok.compat.tiktoken`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from isotok._load import load
+from isotok.compat.tiktoken import Encoding as TiktokenEncoding
+from isotok.train._exports import blob
+from isotok.train._model_files import read_files
+from isotok.train._options import GPT2_PATTERN, FileFormat, Unit
+
+
+class Encoding(TiktokenEncoding):
+    """tiktoken's class, with FFBPE's `from_files`; ids of ranks are tiktoken's."""
+
+    @classmethod
+    def from_files(  # type: ignore[override]
+        cls,
+        name: str,
+        *,
+        vocab_file: str | os.PathLike[str],
+        merges_file: str | os.PathLike[str],
+        special_tokens: Mapping[str, int] | None = None,
+        unit: Unit = "byte",
+        format: FileFormat | None = None,
+        pat_str: str | None = None,
+    ) -> Encoding:
+        """Make an encoding from FFBPE's two files; ids are those of the merges."""
+        special = dict(special_tokens or {})
+        data = read_files(
+            vocab_file,
+            merges_file,
+            unit=unit,
+            form=format,
+            special=tuple(special),
+            pat_str=pat_str,
+        )
+        encoding = cls.__new__(cls)
+        encoding.name = name
+        encoding._pat_str = pat_str or GPT2_PATTERN
+        encoding._special_tokens = dict(data.special)
+        encoding._mergeable_ranks = {
+            token: number
+            for number, token in enumerate(data.tokens)
+            if number not in data.special_ids
+        }
+        encoding.max_token_value = len(data.tokens) - 1
+        encoding._tokenizer = load(blob(data))
+        encoding._has_holes = False
+        return encoding
