@@ -21,8 +21,8 @@ from isotok.train._model import BpeModel
 from isotok.train._options import (
     BoundaryMode,
     FileFormat,
-    Unit,
     UnicodeBigramMixedBoundary,
+    Unit,
 )
 from isotok.train._pretokenizer import PreTokenizer
 from isotok.train._progress import JsonLines, ProgressBar

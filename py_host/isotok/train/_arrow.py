@@ -30,7 +30,8 @@ def read_counts(table: Any, name: str, fingerprint: str) -> tuple[list[object], 
     missing = [column for column in (name, "count") if column not in table.schema.names]
     if missing:
         raise TokenizerError(f"Arrow table: there is no column {missing[0]!r}")
-    found = (table.schema.metadata or {}).get(_KEY)
+    metadata: dict[bytes, bytes] = table.schema.metadata or {}
+    found = metadata.get(_KEY)
     if found is not None:
         need_same(fingerprint, found.decode(), "pattern, special tokens or bigrams")
     texts, counts = table.column(name).to_pylist(), table.column("count").to_pylist()

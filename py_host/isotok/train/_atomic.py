@@ -10,7 +10,7 @@ from isotok.errors import TokenizerError
 
 
 def write_atomic(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
-    """Write a file beside its place, to the disk, and move it there; what was there stays till then.
+    """Write a file beside its place and move it there; what was there stays till then.
 
     Raises
     ------

@@ -199,7 +199,7 @@ class BigramCounter:
         return list(zip(key_texts(self._keys[order]), self._counts[order].tolist(), strict=True))
 
     def select(self, top_k: int, min_freq: int) -> UnicodeBigramSelection:
-        """Select the `top_k` most frequent pairs of at least `min_freq`, with all ties of the last."""
+        """Select the `top_k` most frequent of at least `min_freq`, with all ties of the last."""
         whole(top_k, "top_k")
         whole(min_freq, "min_freq")
         self._settle()

@@ -215,7 +215,7 @@ class WordCounter:
         self._table.add_items(read_blocks(file, where))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, whole or not at all; a name in ``.json`` gives FFBPE's form."""
+        """Write the counts, whole or not at all; a name in ``.json`` gives FFBPE's form."""
         if os.fspath(path).endswith(".json"):
             write_atomic(path, json.dumps(self.words(), ensure_ascii=False).encode())
         else:
@@ -285,7 +285,9 @@ def _summed(runs: Sequence[Iterable[Item]]) -> Iterator[Item]:
 
 def checked_words(words: Words) -> Iterator[Item]:
     """Return words as bytes with their counts; else an error that names the one."""
-    pairs = words.items() if isinstance(words, Mapping) else words
+    mapping = isinstance(words, Mapping)
+    pairs = cast("Mapping[str, int]", words).items() if mapping else words
+    pairs = cast("Iterable[tuple[str, int]]", pairs)
     for row, pair in enumerate(pairs):
         try:
             word, count = pair

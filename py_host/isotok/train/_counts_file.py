@@ -1,4 +1,4 @@
-"""Counts of words or pairs as bytes: sorted, in blocks, each with a checksum.
+r"""Counts of words or pairs as bytes: sorted, in blocks, each with a checksum.
 
 FORMAT: the 8 bytes ``ISTCNT1\\n``, the size of the header (u32, little-endian), the header
 (JSON: kind, fingerprint), then blocks. A block is: how many words n and how many bytes p they

@@ -105,7 +105,9 @@ class SpecialTokens:
         one_of(self.place, Place, "special_tokens_position")
         for text in self.texts:
             if not isinstance(text, str) or not text:  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TokenizerError(f"special_tokens: {text!r} is not a text of one character or more")
+                raise TokenizerError(
+                    f"special_tokens: {text!r} is not a text of one character or more"
+                )
         if len(set(self.texts)) != len(self.texts):
             raise TokenizerError("special_tokens: a text is there twice")
         self.offset = len(self.texts) if self.place == "first" else 0

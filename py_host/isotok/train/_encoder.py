@@ -15,7 +15,7 @@ from isotok.train._bigrams import Shaper, code_points
 from isotok.train._data import ModelData, Shape, data_of
 from isotok.train._exports import tokenizer_json
 from isotok.train._model_files import read_files, read_folder
-from isotok.train._options import FileFormat, Unit, UnicodeBigramMixedBoundary, one_of
+from isotok.train._options import FileFormat, UnicodeBigramMixedBoundary, Unit, one_of
 from isotok.train._pretokenizer import PreTokenizer
 from isotok.train._sources import check_record
 from isotok.train._spelling import resolve_format
@@ -244,7 +244,7 @@ class BpeEncoder:
     def decode_bytes(self, /, idxs: Sequence[int] | NDArray[np.uint32]) -> bytes:
         """Decode ids to bytes."""
         tokens = self.data.tokens
-        ids = np.asarray(idxs, np.int64).tolist()
+        ids: list[int] = np.asarray(idxs, np.int64).tolist()
         wrong = next((i for i, number in enumerate(ids) if not 0 <= number < len(tokens)), None)
         if wrong is not None:
             from isotok.errors import TokenIdError

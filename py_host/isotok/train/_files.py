@@ -9,7 +9,6 @@ import os
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
 from isotok.errors import TokenizerError
@@ -71,7 +70,12 @@ class FileSource:
     """Documents of files; `files` makes it. It can be pickled."""
 
     def __init__(
-        self, paths: list[str], column: str, documents: Documents, separator: str | None, errors: Errors
+        self,
+        paths: list[str],
+        column: str,
+        documents: Documents,
+        separator: str | None,
+        errors: Errors,
     ) -> None:
         self.paths = paths
         self.column = column
@@ -160,7 +164,7 @@ def _member(entry: object, column: str, where: str) -> str | None:
 def _opened(path: str) -> Generator[BinaryIO]:
     try:
         if path.lower().endswith(".gz"):
-            file = cast("BinaryIO", gzip.open(path, "rb"))
+            file = cast("BinaryIO", gzip.open(path, "rb"))  # noqa: SIM115
         elif path.lower().endswith(".zst"):
             file = _open_zstd(path)
         else:
@@ -243,7 +247,7 @@ def _separated(file: BinaryIO, path: str, mark: bytes) -> Iterator[bytes]:
 def need_pyarrow(path: str) -> Any:
     """Return pyarrow; else an error that says what needs it."""
     try:
-        import pyarrow
+        import pyarrow  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
         raise ImportError(f"{path} needs pyarrow: pip install 'isotok[train]'") from error
     return pyarrow
@@ -288,7 +292,8 @@ def _open_table(arrow: Any, path: str, names: list[str]) -> tuple[Any, Iterable[
         schema = file.schema_arrow
         known = [name for name in names if name in schema.names]
         return schema, file.iter_batches(batch_size=4096, columns=known)
-    head = Path(path).open("rb").read(6)
+    with open(path, "rb") as file:
+        head = file.read(6)
     if head == b"ARROW1":
         reader = arrow.ipc.open_file(path)
         return reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches))

@@ -19,7 +19,7 @@ from isotok.train._model_files import (
     write_files,
     write_folder,
 )
-from isotok.train._options import FileFormat, Unit, UnicodeBigramMixedBoundary
+from isotok.train._options import FileFormat, UnicodeBigramMixedBoundary, Unit
 from isotok.train._spelling import resolve_format
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from isotok.errors import TokenizerError
 from isotok.train._atomic import write_atomic
 from isotok.train._data import ModelData, Shape, data_of
-from isotok.train._options import FileFormat, Unit, UnicodeBigramMixedBoundary, one_of
+from isotok.train._options import FileFormat, UnicodeBigramMixedBoundary, Unit, one_of
 from isotok.train._spelling import resolve_format, spell, unspell
 
 CONFIG: Final = "ffbpe.json"
@@ -80,9 +80,7 @@ def read_vocabulary(path: str | os.PathLike[str], form: FileFormat) -> dict[byte
     return found
 
 
-def read_merges(
-    path: str | os.PathLike[str], form: FileFormat
-) -> list[tuple[bytes, bytes, int]]:
+def read_merges(path: str | os.PathLike[str], form: FileFormat) -> list[tuple[bytes, bytes, int]]:
     """Read merges with counts (FFBPE) or without (Hugging Face: then the counts are 0)."""
     found: list[tuple[bytes, bytes, int]] = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
@@ -190,7 +188,7 @@ def _folder(folder: Path, config: Mapping[str, Any]) -> Folder:
 def _checked(config: object, where: str) -> Mapping[str, Any]:
     if not isinstance(config, dict):
         raise TokenizerError(f"{where}: it is not an object")
-    members = {
+    members: dict[str, Any] = {
         "pat_str": None,
         "unicode_bigrams": None,
         "unicode_bigram_mixed_boundary": "keep",

@@ -17,9 +17,7 @@ BoundaryMode = Literal["auto", "eot", "line", "utf8"]
 Place = Literal["first", "last"]
 Pair = tuple[bytes, bytes]
 
-GPT2_PATTERN: Final = (
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-)
+GPT2_PATTERN: Final = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 MOST_COUNT: Final = (1 << 63) - 1
 
 

@@ -8,6 +8,7 @@ counts the pairs of each word it changes again.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -72,7 +73,7 @@ class PythonEngine:
             if symbol < 0:
                 self._chars[symbol] += count
                 self._text.setdefault(symbol, chr(symbol + CHARS).encode())
-        for pair in zip(symbols, symbols[1:], strict=False):
+        for pair in itertools.pairwise(symbols):
             self._pairs[pair] += count
             self._where[pair].add(number)
 
@@ -181,10 +182,10 @@ class PythonEngine:
         changed: set[Symbols] = set()
         for number in sorted(self._where.pop(pair, ())):
             symbols, count = self._words[number], self._counts[number]
-            for old in zip(symbols, symbols[1:], strict=False):
+            for old in itertools.pairwise(symbols):
                 self._pairs[old] -= count
             symbols = self._words[number] = merged(symbols, pair, made)
-            for new in zip(symbols, symbols[1:], strict=False):
+            for new in itertools.pairwise(symbols):
                 self._pairs[new] += count
                 self._where[new].add(number)
                 if made in new:

@@ -86,10 +86,9 @@ def check_record(record: object, number: int) -> int:
 def batches(records: Iterable[str], max_records: int, max_bytes: int) -> Iterator[list[str]]:
     """Group records: a batch ends before the record that would exceed a limit."""
     batch: list[str] = []
-    size = number = 0
-    for record in records:
+    size = 0
+    for number, record in enumerate(records):
         extent = check_record(record, number)
-        number += 1
         if batch and (len(batch) >= max_records or size + extent > max_bytes):
             yield batch
             batch, size = [], 0

@@ -16,8 +16,8 @@ from isotok.train._options import (
     InitialAlphabet,
     Place,
     TieBreak,
-    Unit,
     UnicodeBigramMixedBoundary,
+    Unit,
 )
 from isotok.train._pretokenizer import PreTokenizer
 from isotok.train._progress import ProgressKind, progress_of

@@ -308,8 +308,8 @@ class BpeTrainer:
         if vocab_size < self.vocab_size:
             raise TokenizerError(
                 f"vocab_size: {vocab_size} is smaller than the vocabulary, which has "
-                f"{self.vocab_size} tokens already (256 bytes and {len(self._special.texts)} special "
-                "tokens are the least)"
+                f"{self.vocab_size} tokens already (256 bytes and {len(self._special.texts)} "
+                "special tokens are the least)"
             )
         return vocab_size - len(self._special.texts)
 

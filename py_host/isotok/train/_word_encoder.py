@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 
 from isotok.train._data import ModelData
@@ -21,7 +22,7 @@ class WordEncoder:
     def _encode(self, word: bytes) -> tuple[int, ...]:
         ids = self._symbols(word)
         while len(ids) > 1:
-            pairs = zip(ids, ids[1:], strict=False)
+            pairs = itertools.pairwise(ids)
             found = [self._ranks[pair] for pair in pairs if pair in self._ranks]
             if not found:
                 break
