@@ -50,3 +50,13 @@ class Encoding(TiktokenEncoding):
         encoding._tokenizer = load(blob(data))
         encoding._has_holes = False
         return encoding
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Encode text in which nothing is a special token."""
+        return self._tokenizer.encode(text, special="none")
+
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+        """Encode texts as `encode_ordinary` does."""
+        return self._tokenizer.encode_batch(
+            text, special="none", threads=num_threads, output="list"
+        )

@@ -124,6 +124,9 @@ class PythonEngine:
                 if count > 0:
                     heapq.heappush(self._heap, (self._key(pair, count), pair))
                 continue
+            if not unit and self._refused(pair):
+                heapq.heappop(self._heap)
+                continue
             if not unit and count < max(cutoff, 1):
                 return False
             heapq.heappop(self._heap)
@@ -135,8 +138,6 @@ class PythonEngine:
                 self._make_char(pair[0])
                 self._last = count
                 return True
-            if self._refused(pair):
-                continue
             self._merge(pair, count)
             self._last = count
             return True
