@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from isotok._load import load
 from isotok.compat.tiktoken import Encoding as TiktokenEncoding
@@ -14,6 +14,8 @@ from isotok.train._options import GPT2_PATTERN, FileFormat, Unit
 
 class Encoding(TiktokenEncoding):
     """tiktoken's class, with FFBPE's `from_files`; ids of ranks are tiktoken's."""
+
+    _table: tuple[bytes, ...] | None = None
 
     @classmethod
     def from_files(  # type: ignore[override]
@@ -39,6 +41,7 @@ class Encoding(TiktokenEncoding):
         )
         encoding = cls.__new__(cls)
         encoding.name = name
+        encoding._table = data.tokens
         encoding._pat_str = pat_str or GPT2_PATTERN
         encoding._special_tokens = dict(data.special)
         encoding._mergeable_ranks = {
@@ -60,3 +63,14 @@ class Encoding(TiktokenEncoding):
         return self._tokenizer.encode_batch(
             text, special="none", threads=num_threads, output="list"
         )
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Bytes of tokens, special ones too; KeyError for one that does not exist."""
+        return b"".join([self._need(token) for token in tokens])
+
+    def _need(self, token: int) -> bytes:
+        if self._table is None:
+            return super()._need(token)
+        if not 0 <= token < len(self._table):
+            raise KeyError(f"no token has the id {token}")
+        return self._table[token]

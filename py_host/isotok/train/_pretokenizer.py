@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from isotok import _layout_gen as abi
@@ -72,17 +72,7 @@ class PreTokenizer:
         longest_first = sorted(self.special_tokens, key=lambda text: (-len(text), text))
         self.special_pattern = "|".join(map(re.escape, longest_first))
         self._special = re.compile(self.special_pattern) if self.special_pattern else None
-        self._backend: Backend = self._opened()
-
-    def _opened(self) -> Backend:
-        from isotok._load import load
-        from isotok.compile.tokenizer_json import read_document
-        from isotok.compile.tokenizer_json.models import model_fields
-
-        step = pre_tokenizer(self.pat_str, byte_level=False)
-        document = json.dumps({"version": "1.0", "model": _WORD, "pre_tokenizer": step})
-        fields = model_fields(read_document(document.encode()))
-        return load(fields, cache_bytes=0)._backend  # pyright: ignore[reportPrivateUsage]
+        self._backend: Backend = _opened(self.pat_str)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PreTokenizer, (
@@ -260,3 +250,16 @@ class PreTokenizer:
 
 def _digest(parts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=16)
+def _opened(pat_str: str | None) -> Backend:
+    """Open a model that does nothing but cut by a pattern."""
+    from isotok._load import load
+    from isotok.compile.tokenizer_json import read_document
+    from isotok.compile.tokenizer_json.models import model_fields
+
+    step = pre_tokenizer(pat_str, byte_level=False)
+    document = json.dumps({"version": "1.0", "model": _WORD, "pre_tokenizer": step})
+    fields = model_fields(read_document(document.encode()))
+    return load(fields, cache_bytes=0)._backend  # pyright: ignore[reportPrivateUsage]

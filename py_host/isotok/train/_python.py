@@ -106,6 +106,8 @@ class PythonEngine:
                 break
             if progress and len(learned.tokens) % 100 == 0:
                 progress("merge", len(learned.tokens), target)
+        if progress:
+            progress("merge", len(learned.tokens), target)
 
     def step(self) -> bool:
         """Add one token, whatever the cutoff is."""

@@ -84,18 +84,27 @@ def check_record(record: object, number: int) -> int:
 
 
 def batches(records: Iterable[str], max_records: int, max_bytes: int) -> Iterator[list[str]]:
-    """Group records: a batch ends before the record that would exceed a limit."""
+    """Group records: a batch ends before the record that would exceed a limit.
+
+    An error of the source, or a record that is none, comes behind what was before it.
+    """
     batch: list[str] = []
     size = 0
-    for number, record in enumerate(records):
-        extent = check_record(record, number)
-        if batch and (len(batch) >= max_records or size + extent > max_bytes):
-            yield batch
-            batch, size = [], 0
-        batch.append(record)
-        size += extent
+    failure: Exception | None = None
+    try:
+        for number, record in enumerate(records):
+            extent = check_record(record, number)
+            if batch and (len(batch) >= max_records or size + extent > max_bytes):
+                yield batch
+                batch, size = [], 0
+            batch.append(record)
+            size += extent
+    except Exception as error:
+        failure = error
     if batch:
         yield batch
+    if failure is not None:
+        raise failure
 
 
 def feed(
