@@ -90,7 +90,9 @@ def test_broken_gzip(tmp_path: Path) -> None:
     data = gzip.compress("".join(f"line {i} {i * i}\n" for i in range(20_000)).encode())
     for broken in (data[: len(data) // 2], b"hello"):
         path.write_bytes(broken)
-        with pytest.raises(TokenizerError, match=r"a\.txt\.gz: the file is broken or cut off after"):
+        with pytest.raises(
+            TokenizerError, match=r"a\.txt\.gz: the file is broken or cut off after"
+        ):
             scan(path)
     path.write_bytes(data[: len(data) // 2])
     counter = PreTokenizer([]).word_counter()

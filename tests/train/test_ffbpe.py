@@ -13,7 +13,15 @@ from texts import ALPHABETS, SPECIAL, corpus
 
 ffbpe = pytest.importorskip("ffbpe", reason="ffbpe is not installed")
 
-CLASSES = ["BpeTrainer", "BpeModel", "BpeEncoder", "PreTokenizer", "Encoding", "WordCounter", "BigramCounter"]
+CLASSES = [
+    "BpeTrainer",
+    "BpeModel",
+    "BpeEncoder",
+    "PreTokenizer",
+    "Encoding",
+    "WordCounter",
+    "BigramCounter",
+]
 PROBES = ["你好 world<|endoftext|>é龘 靐😀", "  a\u3000b\n ", "<0xE4> \x00\x7f\x85", "it's 12", ""]
 MADE_OTHERWISE = {"BpeModel.__init__"}  # of a Rust object there
 OF_THE_INSTANCE = {"Encoding.__init__"}  # a signature of its own, compared below

@@ -21,7 +21,13 @@ CL100K = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-PROBES = ["你好 world<|endoftext|>é龘 靐😀", "  a\u3000b\n\n ", "<0xE4> \x00\x7f\x85", "it's 12", ""]
+PROBES = [
+    "你好 world<|endoftext|>é龘 靐😀",
+    "  a\u3000b\n\n ",
+    "<0xE4> \x00\x7f\x85",
+    "it's 12",
+    "",
+]
 
 
 def trained(name: str, **options: Any) -> BpeModel:
@@ -130,7 +136,10 @@ def test_split_on_vocab_bigrams_changes_no_id() -> None:
 def test_words_and_arrays() -> None:
     model = trained("english")
     encoder = model.encoder()
-    assert encoder.encode_words(["the", " cat"]) == [encoder.encode_word("the"), encoder.encode_word(" cat")]
+    assert encoder.encode_words(["the", " cat"]) == [
+        encoder.encode_word("the"),
+        encoder.encode_word(" cat"),
+    ]
     ids = encoder.encode_to_numpy("the cat")
     assert ids.dtype == np.uint32
     assert encoder.decode(ids) == "the cat"
@@ -143,9 +152,9 @@ def test_goes_on_from_a_model() -> None:
         texts = corpus("mixed")
         short = train_bpe(texts, vocab_size=290, special_tokens=SPECIAL, unit=unit)
         again = train_bpe(texts, vocab_size=330, start=short)
-        assert again.data == train_bpe(
-            texts, vocab_size=330, special_tokens=SPECIAL, unit=unit
-        ).data
+        assert (
+            again.data == train_bpe(texts, vocab_size=330, special_tokens=SPECIAL, unit=unit).data
+        )
     other = train_bpe(corpus("english"), vocab_size=330, start=short)
     assert other.data.tokens[: len(short.data.tokens)] == short.data.tokens
 

@@ -46,7 +46,9 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("stage", "calls", "options"), CASES)
-def test_killed_and_gone_on(stage: str, calls: int, options: dict[str, Any], tmp_path: Path) -> None:
+def test_killed_and_gone_on(
+    stage: str, calls: int, options: dict[str, Any], tmp_path: Path
+) -> None:
     program = PROGRAM.format(
         here=str(HERE),
         package=str(HERE.parents[1] / "py_host"),
@@ -60,7 +62,11 @@ def test_killed_and_gone_on(stage: str, calls: int, options: dict[str, Any], tmp
     assert ended.returncode == -signal.SIGKILL
     assert (folder / "state.json").exists()
     model = train_bpe(
-        corpus("mixed", texts=200), checkpoint=folder, checkpoint_seconds=0, max_records=4, **options
+        corpus("mixed", texts=200),
+        checkpoint=folder,
+        checkpoint_seconds=0,
+        max_records=4,
+        **options,
     )
     assert model.data == train_bpe(corpus("mixed", texts=200), **options).data
 

@@ -23,7 +23,7 @@ from isotok.train._pretokenizer import PreTokenizer
 from isotok.train._sources import MAX_BYTES, MAX_RECORDS, check_record, feed
 from isotok.train._table import Table, new_table
 
-Words = Mapping[str, int] | Iterable[tuple[str, int]]
+Words = Mapping[str, int] | Iterable[tuple[str | bytes, int]]
 _KIND: Final = "words"
 
 
@@ -171,6 +171,17 @@ class WordCounter:
             self._runs.cleanup()
             self._runs, self._run_count = None, 0
 
+    def take(self) -> Table:
+        """Return all counts as one table, and forget them."""
+        if self._runs:
+            table = new_table(self._pre_tokenizer)
+            table.add_items(self.items())
+        else:
+            table = self._table
+        self._table = new_table(self._pre_tokenizer)
+        self.clear()
+        return table
+
     # -- spilling -----------------------------------------------------------------------
 
     def _spill_if_full(self) -> None:
@@ -287,7 +298,7 @@ def checked_words(words: Words) -> Iterator[Item]:
     """Return words as bytes with their counts; else an error that names the one."""
     mapping = isinstance(words, Mapping)
     pairs = cast("Mapping[str, int]", words).items() if mapping else words
-    pairs = cast("Iterable[tuple[str, int]]", pairs)
+    pairs = cast("Iterable[tuple[str | bytes, int]]", pairs)
     for row, pair in enumerate(pairs):
         try:
             word, count = pair

@@ -112,6 +112,10 @@ Progress = Callable[[str, int, int | None], object]
 """Called with the stage, what is done of it, and of how much (None: not known)."""
 
 
+Tick = Callable[[int, int], bool]
+"""Called with what is done, and of how much; true: stop here."""
+
+
 def forbidden_pairs(pairs: Iterable[tuple[str | bytes, str | bytes]] | None) -> frozenset[Pair]:
     """Return pairs of bytes; else an error that names the one."""
     found: set[Pair] = set()

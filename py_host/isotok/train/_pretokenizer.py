@@ -72,7 +72,7 @@ class PreTokenizer:
         longest_first = sorted(self.special_tokens, key=lambda text: (-len(text), text))
         self.special_pattern = "|".join(map(re.escape, longest_first))
         self._special = re.compile(self.special_pattern) if self.special_pattern else None
-        self._backend: Backend = _opened(self.pat_str)
+        self.backend: Backend = _opened(self.pat_str)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PreTokenizer, (
@@ -82,6 +82,11 @@ class PreTokenizer:
             self.unicode_bigrams,
             self.unicode_bigram_mixed_boundary,
         )
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the extension cuts."""
+        return type(self.backend).__module__ != "isotok._wasm_backend"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -113,7 +118,7 @@ class PreTokenizer:
     def unshaped(self, segment: str) -> Iterator[bytes]:
         """Return the words of a text without special tokens, not cut by bigrams yet."""
         data = segment.encode()
-        _, places, _ = self._backend.encode_spans(data, _FLAGS, abi.UNIT_BYTE)
+        _, places, _ = self.backend.encode_spans(data, _FLAGS, abi.UNIT_BYTE)
         for begin, end in places:
             yield data[begin:end]
 

@@ -13,12 +13,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from isotok.train._options import Learned, Merge, Options, Progress
+from isotok.train._options import Learned, Options, Tick
 
 CHARS: Final = 0x110000
 """Character c is the symbol c - CHARS while ids are from 0: characters come before tokens."""
 Symbols = tuple[int, int]
 _Key = tuple[object, ...]
+_PERIOD: Final = 100
 
 LETTER_ORDER: Final = [
     *range(33, 127), *range(161, 173), *range(174, 256), *range(33), *range(127, 161), 173,
@@ -35,7 +36,12 @@ def first_tokens(options: Options) -> list[bytes]:
 class PythonEngine:
     """Merges are added one by one; see `Options` for how they are chosen."""
 
-    def __init__(self, options: Options, words: Iterable[tuple[bytes, int]]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        words: Iterable[tuple[bytes, int]],
+        start: Learned | None = None,
+    ) -> None:
         self.options = options
         self.learned = Learned(first_tokens(options))
         self._text = dict(enumerate(self.learned.tokens))
@@ -48,10 +54,13 @@ class PythonEngine:
         self._chars: dict[int, int] = defaultdict(int)
         self._known: dict[int, int] = {}  # characters that have a token
         self._frozen: set[int] = set()
-        self._last = 0  # count of the last token that was added
+        self.last_count = 0  # of the last token that was added
         self._heap: list[tuple[_Key, Symbols]] = []
         for text, count in words:
             self._add_word(self._symbols(text), count)
+        if start is not None:
+            self._replay(start)
+            return
         self._push_all()
         for char in options.required:
             if not char.isascii():
@@ -97,17 +106,23 @@ class PythonEngine:
 
     # -- merges ---------------------------------------------------------------------
 
-    def run(self, target: int, progress: Progress | None = None) -> None:
-        """Add tokens until there are `target`, or none is left to add."""
+    def run(self, target: int, tick: Tick | None = None) -> None:
+        """Add tokens until there are `target`, none is left, or `tick` returns true."""
         learned = self.learned
         while len(learned.tokens) < target:
             if not self._one(self.options.cutoff):
                 learned.exhausted = True
                 break
-            if progress and len(learned.tokens) % 100 == 0:
-                progress("merge", len(learned.tokens), target)
-        if progress:
-            progress("merge", len(learned.tokens), target)
+            done = len(learned.tokens)
+            if tick and done % _PERIOD == 0 and tick(done, target):
+                return
+        if tick:
+            tick(len(learned.tokens), target)
+
+    @property
+    def window_stats(self) -> dict[str, int]:
+        """What a bounded window has cost: there is none."""
+        return {}
 
     def step(self) -> bool:
         """Add one token, whatever the cutoff is."""
@@ -135,13 +150,13 @@ class PythonEngine:
             if unit:
                 limit = self.options.limit_alphabet
                 if limit is not None and len(self._known) >= limit:
-                    self._freeze()
+                    self.freeze()
                     continue
                 self._make_char(pair[0])
-                self._last = count
+                self.last_count = count
                 return True
             self._merge(pair, count)
-            self._last = count
+            self.last_count = count
             return True
         return False
 
@@ -159,9 +174,6 @@ class PythonEngine:
         self._text[char] = text
         self._known[char] = self._ids[text] = len(self.learned.tokens)
         self.learned.tokens.append(text)
-
-    def _freeze(self) -> None:
-        self._frozen = {char for char in self._chars if char not in self._known}
 
     def number(self, symbol: int) -> int:
         """Return the id of a symbol."""
@@ -200,8 +212,7 @@ class PythonEngine:
 
     # -- going on -------------------------------------------------------------------
 
-    def replay(self, learned: Learned) -> None:
-        """Begin where another run of the same options ended."""
+    def _replay(self, learned: Learned) -> None:
         targets = {merge[2] for merge in learned.merges}
         for number, text in enumerate(learned.tokens):
             if number >= 256 and number not in targets:
@@ -216,49 +227,16 @@ class PythonEngine:
         self.learned.merges = list(learned.merges)
         self._push_all()
 
-    # -- fallback -------------------------------------------------------------------
+    # -- for fallback ---------------------------------------------------------------
 
-    def run_with_fallback(
-        self, target: int, ratio: float, progress: Progress | None = None
-    ) -> None:
-        """Train characters, then bytes of those without a token, then go on with the rest."""
-        base = len(self.learned.tokens)
-        slots = target - base
-        if slots <= 0:
-            return
-        primary = int(slots * ratio)
-        self.run(base + primary, progress)
-        self._freeze()
-        cutoff = max(self._last, self.options.cutoff, 1)
-        fallback = self._fallback(slots - primary, cutoff)
-        self.run(target - len(fallback.merges), progress)
-        self._compose(fallback)
-        self.learned.finished = True
+    def freeze(self) -> list[tuple[bytes, int]]:
+        """Give characters without a token up, and return them with their counts."""
+        self._frozen = {char for char in self._chars if char not in self._known}
+        return [(chr(char + CHARS).encode(), self._chars[char]) for char in sorted(self._frozen)]
 
-    def _fallback(self, most: int, cutoff: int) -> Learned:
-        words = [(chr(char + CHARS).encode(), self._chars[char]) for char in sorted(self._frozen)]
-        options = Options(
-            initial_alphabet=self.options.initial_alphabet,
-            tie_break=self.options.tie_break,
-            cutoff=cutoff,
-        )
-        engine = PythonEngine(options, words)
-        engine.run(256 + most)
-        return engine.learned
-
-    def _compose(self, fallback: Learned) -> None:
-        """Fallback tokens get the last ids; merges are in the order of their counts."""
-        size = len(self.learned.tokens)
-
-        def moved(number: int) -> int:
-            return number if number < 256 else number - 256 + size
-
-        self.learned.tokens += fallback.tokens[256:]
-        shifted: list[Merge] = [
-            (moved(left), moved(right), moved(made), count)
-            for left, right, made, count in fallback.merges
-        ]
-        self.learned.merges = _interleave(self.learned.merges, shifted)
+    def end(self, learned: Learned) -> None:
+        """Set the result of a run that is over."""
+        self.learned = learned
 
 
 def merged(symbols: Sequence[int], pair: Symbols, made: int) -> list[int]:
@@ -273,17 +251,6 @@ def merged(symbols: Sequence[int], pair: Symbols, made: int) -> list[int]:
             out.append(symbols[at])
             at += 1
     return out
-
-
-def _interleave(first: list[Merge], second: list[Merge]) -> list[Merge]:
-    out: list[Merge] = []
-    at = 0
-    for merge in second:
-        while at < len(first) and first[at][3] >= merge[3]:
-            out.append(first[at])
-            at += 1
-        out.append(merge)
-    return out + first[at:]
 
 
 def _descending(text: bytes) -> tuple[int, ...]:

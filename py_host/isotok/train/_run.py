@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from isotok.errors import TokenizerError
 from isotok.train._bigrams import BigramCounter, UnicodeBigramSelection
@@ -17,7 +17,6 @@ from isotok.train._sources import Source, feed, records_of
 from isotok.train._trainer import BpeTrainer
 
 C = TypeVar("C", WordCounter, BigramCounter)
-_ROUND: Final = 512  # tokens between two looks at the clock
 
 
 @dataclass(slots=True)
@@ -125,13 +124,10 @@ def train_in_rounds(trainer: BpeTrainer, target: int, checkpoint: Checkpoint | N
             trainer.resume(learned)
         if found[2]:
             return
-    while trainer.vocab_size < target:
-        before = trainer.vocab_size
-        trainer.train(min(before + _ROUND, target))
-        if trainer.vocab_size == before:
-            break
-        if checkpoint.due():
-            checkpoint.put("merges", pack_learned(trainer.learned), trainer.vocab_size, False)
+    trainer.stop_when(checkpoint.due)
+    while trainer.vocab_size < target and not trainer.learned.exhausted:
+        trainer.train(target)
+        checkpoint.put("merges", pack_learned(trainer.learned), trainer.vocab_size, False)
     checkpoint.put("merges", pack_learned(trainer.learned), trainer.vocab_size, True)
 
 

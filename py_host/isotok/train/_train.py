@@ -129,6 +129,8 @@ forbidden_merges, special_tokens_position
     >>> model.vocab_size, model.decode(model.encode("lower"))
     (260, 'lower')
     """
+    if isinstance(texts, WordCounter):
+        pat_str = texts.pre_tokenizer.pat_str
     shape = _shape_of(unit, bigrams, lossless, primary_vocab_ratio, texts)
     reports = progress_of(progress)
     options: dict[str, Any] = {
@@ -148,7 +150,12 @@ forbidden_merges, special_tokens_position
     else:
         alphabet = initial_alphabet
         trainer = BpeTrainer(
-            special_tokens, unit=unit, initial_alphabet=alphabet, progress=reports, **options
+            special_tokens,
+            unit=unit,
+            initial_alphabet=alphabet,
+            pat_str=pat_str,
+            progress=reports,
+            **options,
         )
     # What cannot be is said before hours of counting.
     if vocab_size < trainer.vocab_size:
@@ -174,7 +181,7 @@ forbidden_merges, special_tokens_position
     how = Batches(max_records, max_bytes, prefetch, reports, keep)
     run = _Run(trainer, pre_tokenizer, how, vocab_size, memory_budget, spill_dir)
     if isinstance(texts, WordCounter):
-        trainer.replace_words(texts)
+        trainer.add_words(texts.items())
         return run.finish(primary_vocab_ratio, {})
     source: object = [texts] if isinstance(texts, str) else texts
     if lossless:

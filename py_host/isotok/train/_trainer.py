@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +19,16 @@ from isotok.train._data import (
     special_tokens,
 )
 from isotok.train._engine import Engine, new_engine
+from isotok.train._fallback import run_with_fallback
 from isotok.train._model_files import write_files
 from isotok.train._options import (
-    MOST_COUNT,
     FileFormat,
     InitialAlphabet,
     Learned,
     Options,
     Place,
     Progress,
+    Tick,
     TieBreak,
     Unit,
     forbidden_pairs,
@@ -35,6 +36,7 @@ from isotok.train._options import (
 )
 from isotok.train._python import first_tokens
 from isotok.train._spelling import resolve_format
+from isotok.train._table import Table, new_words
 
 if TYPE_CHECKING:
     from isotok.train._model import BpeModel
@@ -117,10 +119,11 @@ class BpeTrainer:
         )
         self._pat_str = pat_str
         self._progress = progress
-        self._words: dict[bytes, int] = {}
+        self._table: Table = new_words()
         self._start = Learned(first_tokens(self._options))
         self._engine: Engine | None = None
         self._poisoned = False
+        self._stop: Callable[[], bool] | None = None
 
     @classmethod
     def from_model(
@@ -189,44 +192,42 @@ class BpeTrainer:
         """What the window has cost; None without one."""
         if self._options.hot_pair_window_size is None:
             return None
-        return dict(getattr(self._engine, "window_stats", {}))
+        return dict(self._engine.window_stats) if self._engine else {}
 
     @property
     def memory_usage(self) -> dict[str, int]:
         """Bytes and entries of what the training holds, about."""
-        held = {"word_entries": len(self._words), "vocab_entries": self.vocab_size}
-        return {**held, **getattr(self._engine, "memory_usage", {})}
+        held = {"word_entries": self._table.size, "vocab_entries": self.vocab_size}
+        return {**held, **(self._engine.window_stats if self._engine else {})}
 
     # -- words ------------------------------------------------------------------------
 
     def add_words(self, words: Words) -> None:
         """Add words with counts: a mapping, or pairs. Counts of equal words are added up."""
-        added = dict(self._words)
-        for word, count in checked_words(words):
-            added[word] = added.get(word, 0) + count
-            if added[word] > MOST_COUNT:
-                raise TokenizerError(f"word {word[:60]!r}: its count is above {MOST_COUNT}")
-        self._set_words(added)
+        self._need_open()
+        self._table.add_items(list(checked_words(words)))
+        self._restart()
 
     def add_word_counter(self, counter: WordCounter) -> None:
         """Add what a counter has counted, and empty it."""
         if not isinstance(counter, WordCounter):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"counter: {type(counter).__name__} is no WordCounter")
-        if self._words:
-            self.add_words((word.decode(), count) for word, count in counter.items())
+        self._need_open()
+        if self._table.size:
+            self._table.add_items(counter.items())
+            counter.clear()
         else:
-            self._set_words(dict(counter.items()))
+            self._table = counter.take()
         self._pat_str = counter.pre_tokenizer.pat_str
-        counter.clear()
+        self._restart()
 
     def replace_words(self, counter: WordCounter) -> None:
-        """Take the words of a counter instead of those there are; the counter keeps them."""
-        self._set_words(dict(counter.items()))
-        self._pat_str = counter.pre_tokenizer.pat_str
+        """Take the words of a counter, which is empty then, instead of those there are."""
+        self._table = new_words()
+        self.add_word_counter(counter)
 
-    def _set_words(self, words: dict[bytes, int]) -> None:
-        self._need_open()
-        self._start, self._engine, self._words = self.learned, None, words
+    def _restart(self) -> None:
+        self._start, self._engine = self.learned, None
 
     def _need_open(self) -> None:
         if self._poisoned:
@@ -243,10 +244,8 @@ class BpeTrainer:
     def _running(self) -> Engine:
         self._need_open()
         if self._engine is None:
-            engine = new_engine(self._options, sorted(self._words.items()))
-            if len(self._start.tokens) > 256:
-                engine.replay(self._start)
-            self._engine = engine
+            start = self._start if len(self._start.tokens) > 256 else None
+            self._engine = new_engine(self._options, self._table, start)
         return self._engine
 
     def step(self) -> int:
@@ -269,7 +268,7 @@ class BpeTrainer:
         self._need_words()
         engine = self._running()
         with _Poison(self):
-            engine.run(target, self._shifted())
+            engine.run(target, self._tick())
 
     def train_with_bbpe_fallback(
         self, vocab_size: int, *, primary_vocab_ratio: float = 0.9
@@ -300,7 +299,7 @@ class BpeTrainer:
         target = self._target(vocab_size)
         engine = self._running()
         with _Poison(self):
-            engine.run_with_fallback(target, ratio, self._shifted())
+            run_with_fallback(engine, self._options, target, ratio, self._tick(stops=False))
 
     def _target(self, vocab_size: int) -> int:
         whole(vocab_size, "vocab_size")
@@ -314,19 +313,23 @@ class BpeTrainer:
         return vocab_size - len(self._special.texts)
 
     def _need_words(self) -> None:
-        if not any(self._words.values()):
+        if not self._table.size:
             raise TokenizerError(
                 "there are no words to train on: the corpus is empty, or the pattern matches "
                 "nothing in it; add texts first"
             )
 
-    def _shifted(self) -> Progress | None:
-        progress, by = self._progress, len(self._special.texts)
-        if progress is None:
+    def _tick(self, *, stops: bool = True) -> Tick | None:
+        progress, by, stop = self._progress, len(self._special.texts), self._stop
+        if progress is None and stop is None:
             return None
-        return lambda stage, done, total: progress(
-            stage, done + by, None if total is None else total + by
-        )
+
+        def tick(done: int, total: int) -> bool:
+            if progress:
+                progress("merge", done + by, total + by)
+            return stops and stop is not None and stop()
+
+        return tick
 
     # -- results ----------------------------------------------------------------------
 
@@ -370,12 +373,16 @@ class BpeTrainer:
 
     def with_cutoff(self, cutoff: int) -> None:
         """Set the least count of pairs that `train` merges from here on."""
-        self._set_words(self._words)
+        self._restart()
         self._options = replace(self._options, cutoff=cutoff)
 
     def resume(self, learned: Learned) -> None:
         """Begin from what an earlier run of the same options had learned."""
         self._start, self._engine = learned, None
+
+    def stop_when(self, stop: Callable[[], bool]) -> None:
+        """Let `train` return early when `stop` returns true; `train` again goes on."""
+        self._stop = stop
 
 
 class _Poison:
