@@ -30,6 +30,7 @@ C_FOLDERS = (
     "core/build",
     "core/platform",
     "core/parallel",
+    "core/train",
     "py_host/native",
     "tests/c",
     "tests/fuzz",

@@ -73,7 +73,8 @@ LATE = (
 )
 # What the objects of the core may take from outside.
 MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp"}
-HEAP_FUNCTIONS = {"malloc", "calloc", "realloc", "free"}  # core/parallel only
+HEAP_FUNCTIONS = {"malloc", "calloc", "realloc", "free"}  # of ALLOCATING only
+ALLOCATING = ("core/parallel", "core/train")
 COMPILER_HELPERS = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
 
 MAX_LINES = 600
@@ -160,11 +161,12 @@ def check_other_includes() -> Iterator[str]:
                 problem = "includes platform"
             if problem:
                 yield f"core/build/{path.name}:{number}: {problem}"
-    for path in sorted((ROOT / "core/parallel").glob("*.[ch]")):
+    allocating = [path for name in ALLOCATING for path in (ROOT / name).glob("*.[ch]")]
+    for path in sorted(allocating):
         for number, name, quoted in includes(path):
             problem = None if quoted else _system_problem(name, {*STANDARD_HEADERS, "stdlib.h"})
             if problem:
-                yield f"core/parallel/{path.name}:{number}: {problem}"
+                yield f"{path.relative_to(ROOT)}:{number}: {problem}"
     private = {path.name for path in (ROOT / "core/src").glob("*.h")}
     for path in sorted((ROOT / "py_host/native").glob("*.[ch]")):
         for number, name, quoted in includes(path):
@@ -237,7 +239,7 @@ def symbols(paths: list[Path]) -> list[Symbol]:
 def check_symbols() -> Iterator[str]:
     """Names of our symbols, and nothing from outside but the memory functions."""
     found: dict[str, list[Symbol]] = {}
-    for folder in ("core/src", "core/build", "core/platform", "core/parallel"):
+    for folder in ("core/src", "core/build", "core/platform", *ALLOCATING):
         paths = objects(folder)
         found[folder] = symbols(paths) if paths else []
         yield from check_no_globals(paths if folder != "core/platform" else [])
@@ -247,8 +249,8 @@ def check_symbols() -> Iterator[str]:
         if symbol.defined and not symbol.name.startswith("isotok_"):
             yield f"{symbol.object}: global symbol {symbol.name} does not begin with isotok_"
     usable = MEMORY_FUNCTIONS | COMPILER_HELPERS
-    for folder in ("core/src", "core/build", "core/parallel"):
-        if folder == "core/parallel":
+    for folder in ("core/src", "core/build", *ALLOCATING):
+        if folder in ALLOCATING:
             usable |= HEAP_FUNCTIONS
         usable |= {symbol.name for symbol in found[folder] if symbol.defined}
         for symbol in found[folder]:

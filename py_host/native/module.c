@@ -85,6 +85,11 @@ static PyMethodDef module_methods[] = {
      "open(blob, verify, cache_bytes) -> Model: opens a 64-aligned blob, which it keeps."},
     {"compile", (PyCFunction)(void (*)(void))module_compile, METH_FASTCALL,
      "compile(source, kind, form) -> Buffer: runs the model compiler."},
+    {"word_counts", module_word_counts, METH_O, "word_counts(model) -> WordCounts: see train.c."},
+    {"bpe_run", (PyCFunction)(void (*)(void))module_bpe_run, METH_FASTCALL,
+     "bpe_run(counts, options…) -> BpeRun: see train.c."},
+    {"train_bpe", (PyCFunction)(void (*)(void))module_train_bpe, METH_FASTCALL,
+     "train_bpe(counts, target, options…) -> (merges, tokens, stats): see train.c."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -127,7 +132,13 @@ static int module_exec(PyObject *module)
     state->decoder_type = add_type(module, &decoder_spec);
     if (state->decoder_type == NULL) return -1;
     state->long_type = add_type(module, &long_spec);
-    return state->long_type == NULL ? -1 : 0;
+    if (state->long_type == NULL) return -1;
+    state->train_error = import_function("isotok.errors", "TokenizerError");
+    if (state->train_error == NULL) return -1;
+    state->counts_type = add_type(module, &counts_spec);
+    if (state->counts_type == NULL) return -1;
+    state->bpe_type = add_type(module, &bpe_spec);
+    return state->bpe_type == NULL ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
@@ -140,6 +151,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->encoder_type);
     Py_VISIT(state->decoder_type);
     Py_VISIT(state->long_type);
+    Py_VISIT(state->train_error);
+    Py_VISIT(state->counts_type);
+    Py_VISIT(state->bpe_type);
     return 0;
 }
 
@@ -153,6 +167,9 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->encoder_type);
     Py_CLEAR(state->decoder_type);
     Py_CLEAR(state->long_type);
+    Py_CLEAR(state->train_error);
+    Py_CLEAR(state->counts_type);
+    Py_CLEAR(state->bpe_type);
     return 0;
 }
 

@@ -38,7 +38,10 @@ typedef struct {
     PyTypeObject *encoder_type;
     PyTypeObject *decoder_type;
     PyTypeObject *long_type;
+    PyTypeObject *counts_type;
+    PyTypeObject *bpe_type;
     PyObject *make_error; /* isotok.errors.make_error */
+    PyObject *train_error; /* isotok.errors.TokenizerError */
     PyObject *to_utf8;    /* isotok._text.to_utf8, for texts with surrogates */
 } module_state;
 
@@ -191,6 +194,13 @@ PyObject *model_long_text(PyObject *self, PyObject *bytes);
 /* model.c */
 extern PyType_Spec model_spec;
 PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* train.c */
+extern PyType_Spec counts_spec;
+extern PyType_Spec bpe_spec;
+PyObject *module_word_counts(PyObject *module, PyObject *model);
+PyObject *module_bpe_run(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *module_train_bpe(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* compile.c */
 PyObject *module_compile(PyObject *module, PyObject *const *args, Py_ssize_t count);
