@@ -22,6 +22,8 @@
 #define ISOTOK__WORD_HEAD 2u /* of a word in the arena: number of symbols, count */
 #define ISOTOK__BIG_COUNT 0x80000000u /* or'ed to an index of big_counts */
 
+#define ISOTOK__GAP 0xFFFFFFFFu /* behind a word that became shorter; no number of symbols */
+
 struct isotok__pair {
     uint64_t key; /* left << 32 | right, + 1; 0: empty */
     int64_t count;

@@ -65,6 +65,7 @@ static bool rewrite(struct isotok_bpe *t, uint32_t at, uint32_t a, uint32_t b, u
         i += 2;
     }
     word[0] = j;
+    while (j < n) s[j++] = ISOTOK__GAP;
     return done;
 }
 
