@@ -3,7 +3,7 @@
 
 #include "bpe.h"
 
-#define DEFAULT_WINDOW 16384u
+#define DEFAULT_WINDOW 8192u
 #define MAX_PARTITIONS 16u
 
 /* Counts of all pairs, or those of one partition. */

@@ -8,10 +8,9 @@ import random
 from pathlib import Path
 from typing import Any
 
+import isotok
 import numpy as np
 import pytest
-
-import isotok
 from isotok import _native
 
 tokenizers = pytest.importorskip("tokenizers")
