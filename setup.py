@@ -13,7 +13,14 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-FOLDERS = ("core/src", "core/build", "core/platform", "core/parallel", "core/train", "py_host/native")
+FOLDERS = (
+    "core/src",
+    "core/build",
+    "core/platform",
+    "core/parallel",
+    "core/train",
+    "py_host/native",
+)
 MODULES = ("isotok.wasm", "isotok-build.wasm")
 
 for module in MODULES:

@@ -190,8 +190,7 @@ isotok_train_status isotok_bpe_run(isotok_bpe *t, uint32_t target, isotok_bpe_pr
     isotok_train_status status = ISOTOK_TRAIN_OK;
     if (target < t->token_count)
         return isotok__train_fail(error, ISOTOK_TRAIN_E_TARGET,
-                                  "fewer tokens are wanted than there are already",
-                                  t->token_count);
+                                  "fewer tokens are wanted than there are already", t->token_count);
     while (status == ISOTOK_TRAIN_OK && t->token_count < target) {
         if (progress != NULL && t->token_count >= next) {
             if (progress(context, t->token_count, target)) return ISOTOK_TRAIN_STOPPED;

@@ -19,8 +19,10 @@
 #include "counts.h"
 
 #define ISOTOK__NO_LIST 0xFFFFFFFFu
-#define ISOTOK__WORD_HEAD 2u /* of a word in the arena: number of symbols, count */
+#define ISOTOK__WORD_HEAD 2u          /* of a word in the arena: number of symbols, count */
 #define ISOTOK__BIG_COUNT 0x80000000u /* or'ed to an index of big_counts */
+
+#define ISOTOK__GAP 0xFFFFFFFFu /* behind a word that became shorter; no number of symbols */
 
 struct isotok__pair {
     uint64_t key; /* left << 32 | right, + 1; 0: empty */

@@ -3,7 +3,7 @@
 
 #include "bpe.h"
 
-#define DEFAULT_WINDOW 16384u
+#define DEFAULT_WINDOW 8192u
 #define MAX_PARTITIONS 16u
 
 /* Counts of all pairs, or those of one partition. */
@@ -31,6 +31,33 @@ static bool resize(struct isotok_bpe *t, struct counting *counting)
     counting->slots = made;
     counting->mask = (uint32_t)(slots - 1);
     return true;
+}
+
+/* Where the next word begins. */
+static size_t next_word(const struct isotok_bpe *t, size_t at)
+{
+    at += ISOTOK__WORD_HEAD + (size_t)t->arena[at];
+    while (at < t->arena_count && t->arena[at] == ISOTOK__GAP) at++;
+    return at;
+}
+
+/* Closes the gaps; words that can change no more are left out. No place may be known. */
+static void compact(struct isotok_bpe *t)
+{
+    size_t at, next, end = 0;
+    for (at = 0; at < t->arena_count; at = next) {
+        const uint32_t size = t->arena[at];
+        next = next_word(t, at);
+        if (size < 2) continue;
+        memmove(t->arena + end, t->arena + at, (ISOTOK__WORD_HEAD + (size_t)size) * 4);
+        end += ISOTOK__WORD_HEAD + (size_t)size;
+    }
+    isotok__bpe_account(t, ((int64_t)end - (int64_t)t->arena_count) * 4);
+    if (end < t->arena_count / 4 * 3) {
+        uint32_t *smaller = realloc(t->arena, (end + 4) * sizeof *smaller);
+        if (smaller != NULL) t->arena = smaller;
+    }
+    t->arena_count = end;
 }
 
 static bool count_word(struct isotok_bpe *t, struct counting *counting, const uint32_t *word,
@@ -64,10 +91,9 @@ static bool count_all(struct isotok_bpe *t, struct counting *counting, uint32_t 
         memset(counting->slots, 0, ((size_t)counting->mask + 1) * sizeof *counting->slots);
     }
     counting->used = 0;
-    for (at = 0; at < t->arena_count;) {
+    for (at = 0; at < t->arena_count; at = next_word(t, at)) {
         const uint32_t *word = t->arena + at;
         if (!count_word(t, counting, word, partition, partitions)) return false;
-        at += ISOTOK__WORD_HEAD + word[0];
     }
     return true;
 }
@@ -172,13 +198,12 @@ static bool find_places(struct isotok_bpe *t)
 {
     size_t at;
     uint32_t i;
-    for (at = 0; at < t->arena_count;) {
+    for (at = 0; at < t->arena_count; at = next_word(t, at)) {
         const uint32_t *word = t->arena + at, *s = word + ISOTOK__WORD_HEAD;
         for (i = 0; i + 1 < word[0]; i++) {
             struct isotok__pair *pair = isotok__bpe_find(t, ISOTOK__KEY(s[i], s[i + 1]));
             if (pair != NULL && !add_place(t, pair, (uint32_t)at)) return false;
         }
-        at += ISOTOK__WORD_HEAD + word[0];
     }
     return true;
 }
@@ -208,6 +233,7 @@ isotok_train_status isotok__bpe_hydrate(struct isotok_bpe *t, int64_t least,
     uint32_t i;
     bool done = true;
     isotok__bpe_drop_pairs(t);
+    compact(t);
     for (i = 0; i < partitions && done; i++) {
         done = count_all(t, &counting, i, partitions);
         if (done) done = collect(t, &counting, &selection, most);
@@ -238,14 +264,13 @@ isotok_train_status isotok__bpe_resolve(struct isotok_bpe *t, struct isotok__pai
     pair->count = 0;
     if ((pair->list = isotok__bpe_new_list(t)) == ISOTOK__NO_LIST) goto failed;
     t->stats.hydration_scans++;
-    for (at = 0; at < t->arena_count;) {
+    for (at = 0; at < t->arena_count; at = next_word(t, at)) {
         const uint32_t *word = t->arena + at, *s = word + ISOTOK__WORD_HEAD;
         for (i = 0; i + 1 < word[0]; i++) {
             if (s[i] != left || s[i + 1] != right) continue;
             pair->count += isotok__word_count(t, word);
             if (!add_place(t, pair, (uint32_t)at)) goto failed;
         }
-        at += ISOTOK__WORD_HEAD + word[0];
     }
     if (pair->count < t->threshold) isotok__bpe_drop_list(t, pair);
     return ISOTOK_TRAIN_OK;

@@ -65,6 +65,7 @@ static bool rewrite(struct isotok_bpe *t, uint32_t at, uint32_t a, uint32_t b, u
         i += 2;
     }
     word[0] = j;
+    while (j < n) s[j++] = ISOTOK__GAP;
     return done;
 }
 
@@ -152,13 +153,11 @@ isotok_train_status isotok__bpe_merge(struct isotok_bpe *t, struct isotok__pair 
     const uint32_t made = isotok__bpe_made(t, a, b, &known);
     size_t i;
     if (made == ISOTOK_BPE_NO_TOKEN ||
-        !isotok__train_grow(&t->merges, &t->merges_capacity, t->merge_count + 1,
-                            sizeof *t->merges))
+        !isotok__train_grow(&t->merges, &t->merges_capacity, t->merge_count + 1, sizeof *t->merges))
         return isotok__train_fail(error, ISOTOK_TRAIN_E_MEMORY, "no memory for a token",
                                   t->token_count);
-    t->merges[t->merge_count++] =
-        (isotok_bpe_merge){t->symbols[a].token, t->symbols[b].token, t->symbols[made].token, 0,
-                           count};
+    t->merges[t->merge_count++] = (isotok_bpe_merge){t->symbols[a].token, t->symbols[b].token,
+                                                     t->symbols[made].token, 0, count};
     t->last_count = count;
     for (i = 0; i < places.count && done; i++) {
         if (i + 8 < places.count) ISOTOK_PREFETCH(t->arena + places.words[i + 8]);

@@ -110,8 +110,7 @@ bool isotok__bpe_before(const struct isotok_bpe *t, const struct isotok__candida
 {
     int order;
     if (a->count != b->count) return a->count > b->count;
-    if (t->options.tie_break == ISOTOK_BPE_SMALLEST_IDS || a->key == b->key)
-        return a->key < b->key;
+    if (t->options.tie_break == ISOTOK_BPE_SMALLEST_IDS || a->key == b->key) return a->key < b->key;
     order = isotok__bpe_compare_texts(t, isotok__key_left(a->key), isotok__key_left(b->key));
     if (order == 0)
         order = isotok__bpe_compare_texts(t, isotok__key_right(a->key), isotok__key_right(b->key));

@@ -113,8 +113,8 @@ static isotok_train_status rank_merges(struct isotok_bpe *t, const isotok_bpe_me
     while (slots < count * (size_t)2 + 2) slots *= 2;
     ranks.slots = calloc(slots, sizeof *ranks.slots);
     ranks.mask = (uint32_t)(slots - 1);
-    if (ranks.slots == NULL || !isotok__train_grow(&t->merges, &t->merges_capacity, count + 1u,
-                                                   sizeof *t->merges)) {
+    if (ranks.slots == NULL ||
+        !isotok__train_grow(&t->merges, &t->merges_capacity, count + 1u, sizeof *t->merges)) {
         free(ranks.slots);
         return isotok__train_fail(error, ISOTOK_TRAIN_E_MEMORY, "no memory for merges", count);
     }

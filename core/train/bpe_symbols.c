@@ -212,8 +212,7 @@ uint32_t isotok__bpe_made(struct isotok_bpe *t, uint32_t left, uint32_t right, b
     if (made != ISOTOK_BPE_NO_TOKEN) return made;
     if (!grow_symbols(t)) return ISOTOK_BPE_NO_TOKEN;
     made = (uint32_t)t->symbol_count++;
-    t->symbols[made] =
-        (struct isotok__symbol_text){t->pool_size, a + b, ISOTOK_BPE_NO_TOKEN, 0, 0};
+    t->symbols[made] = (struct isotok__symbol_text){t->pool_size, a + b, ISOTOK_BPE_NO_TOKEN, 0, 0};
     t->pool_size += a + b;
     *out_new = true;
     return isotok__bpe_add_token(t, made) ? made : ISOTOK_BPE_NO_TOKEN;

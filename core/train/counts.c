@@ -340,8 +340,8 @@ static void merge_runs(const isotok_counts *c, const struct key *from, struct ke
 {
     size_t a = begin, b = middle, i;
     for (i = begin; i < end; i++)
-        to[i] = b == end || (a < middle && !comes_after(c, &from[a], &from[b])) ? from[a++]
-                                                                              : from[b++];
+        to[i] =
+            b == end || (a < middle && !comes_after(c, &from[a], &from[b])) ? from[a++] : from[b++];
 }
 
 isotok_train_status isotok_counts_sort(const isotok_counts *c, uint32_t *order,

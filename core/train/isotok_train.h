@@ -21,15 +21,15 @@ extern "C" {
 
 typedef enum isotok_train_status {
     ISOTOK_TRAIN_OK = 0,
-    ISOTOK_TRAIN_EXHAUSTED = 1,  /* no pair is left, or none that the options allow */
-    ISOTOK_TRAIN_STOPPED = 2,    /* by the progress callback; the next call goes on */
-    ISOTOK_TRAIN_E_MEMORY = -1,  /* no memory */
+    ISOTOK_TRAIN_EXHAUSTED = 1,   /* no pair is left, or none that the options allow */
+    ISOTOK_TRAIN_STOPPED = 2,     /* by the progress callback; the next call goes on */
+    ISOTOK_TRAIN_E_MEMORY = -1,   /* no memory */
     ISOTOK_TRAIN_E_OVERFLOW = -2, /* a count, or a sum of them, is above 2^63 - 1 */
     ISOTOK_TRAIN_E_ARGUMENT = -3,
-    ISOTOK_TRAIN_E_EMPTY = -4, /* there are no words */
+    ISOTOK_TRAIN_E_EMPTY = -4,  /* there are no words */
     ISOTOK_TRAIN_E_TARGET = -5, /* fewer tokens are wanted than there are already */
-    ISOTOK_TRAIN_E_UTF8 = -6,  /* Unicode units: a word is not UTF-8 */
-    ISOTOK_TRAIN_E_LIMIT = -7  /* more than 2^32 symbols or words */
+    ISOTOK_TRAIN_E_UTF8 = -6,   /* Unicode units: a word is not UTF-8 */
+    ISOTOK_TRAIN_E_LIMIT = -7   /* more than 2^32 symbols or words */
 } isotok_train_status;
 
 /* What went wrong: a sentence that does not end, and the word, merge or number it is about. */
@@ -89,7 +89,7 @@ void isotok_counts_clear(isotok_counts *counts);
 
 /* ---- Training ---- */
 
-enum { ISOTOK_BPE_BYTES = 0, ISOTOK_BPE_UNICODE = 1 };            /* unit */
+enum { ISOTOK_BPE_BYTES = 0, ISOTOK_BPE_UNICODE = 1 };             /* unit */
 enum { ISOTOK_BPE_SMALLEST_IDS = 0, ISOTOK_BPE_LARGEST_TEXT = 1 }; /* tie_break */
 
 #define ISOTOK_BPE_NO_TOKEN 0xFFFFFFFFu
@@ -107,14 +107,14 @@ typedef struct isotok_bpe_texts {
 typedef struct isotok_bpe_options {
     uint32_t unit;
     uint32_t tie_break;
-    isotok_bpe_texts base;   /* tokens 0, 1, … that exist; count 0: the 256 bytes */
-    const uint32_t *byte_ids; /* [256] token of each byte, NO_TOKEN: it is left out of words;
+    isotok_bpe_texts base;      /* tokens 0, 1, … that exist; count 0: the 256 bytes */
+    const uint32_t *byte_ids;   /* [256] token of each byte, NO_TOKEN: it is left out of words;
                                * NULL: by the text of the base tokens */
-    int64_t min_frequency;   /* no pair with a lower count is merged; 0 is 1 */
-    uint32_t max_token_bytes; /* of tokens that merges make; 0: any */
-    uint32_t limit_alphabet; /* Unicode: most characters beyond ASCII that become tokens */
+    int64_t min_frequency;      /* no pair with a lower count is merged; 0 is 1 */
+    uint32_t max_token_bytes;   /* of tokens that merges make; 0: any */
+    uint32_t limit_alphabet;    /* Unicode: most characters beyond ASCII that become tokens */
     isotok_bpe_texts forbidden; /* pairs that are never merged: left, right, left, right, … */
-    uint32_t window;         /* pairs whose places are known at a time; 0: a good number. Changes
+    uint32_t window;            /* pairs whose places are known at a time; 0: a good number. Changes
                               * memory and time, never the result */
 } isotok_bpe_options;
 
@@ -131,11 +131,11 @@ typedef struct isotok_bpe_merge {
 } isotok_bpe_merge;
 
 typedef struct isotok_bpe_stats {
-    uint64_t words, symbols;    /* of the words, at the beginning and … */
-    uint64_t hydration_scans;   /* reads of all words to find the places of pairs */
-    uint64_t hydrated_entries;  /* places found by them */
-    uint64_t peak_pairs, pairs; /* whose places are known */
-    uint64_t places;            /* in memory now */
+    uint64_t words, symbols;      /* of the words, at the beginning and … */
+    uint64_t hydration_scans;     /* reads of all words to find the places of pairs */
+    uint64_t hydrated_entries;    /* places found by them */
+    uint64_t peak_pairs, pairs;   /* whose places are known */
+    uint64_t places;              /* in memory now */
     uint64_t memory, peak_memory; /* bytes, of arrays */
 } isotok_bpe_stats;
 

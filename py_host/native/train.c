@@ -76,7 +76,8 @@ static bool view_get(PyObject *object, Py_buffer *view, size_t unit, const char 
 {
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0) return false;
     if ((size_t)view->len % unit == 0) return true;
-    PyErr_Format(PyExc_ValueError, "%s: %zd bytes are no whole number of elements", name, view->len);
+    PyErr_Format(PyExc_ValueError, "%s: %zd bytes are no whole number of elements", name,
+                 view->len);
     PyBuffer_Release(view);
     return false;
 }
@@ -382,7 +383,8 @@ static bool get_numbers(PyObject *const *args, isotok_bpe_options *options)
     uint64_t least;
     if (!argument_u32(args[1], &options->unit) || !argument_u32(args[2], &options->tie_break) ||
         !argument_u64(args[5], &least) || !argument_u32(args[6], &options->max_token_bytes) ||
-        !argument_u32(args[7], &options->limit_alphabet) || !argument_u32(args[9], &options->window))
+        !argument_u32(args[7], &options->limit_alphabet) ||
+        !argument_u32(args[9], &options->window))
         return false;
     options->min_frequency = least > INT64_MAX ? INT64_MAX : (int64_t)least;
     return true;
@@ -456,11 +458,10 @@ static int progress(void *context, uint64_t done, uint64_t total)
     bool stop = true;
     PyEval_RestoreThread(call->released);
     if (PyErr_CheckSignals() == 0) {
-        PyObject *answer =
-            call->call == Py_None
-                ? Py_NewRef(Py_False)
-                : PyObject_CallFunction(call->call, "KK", (unsigned long long)done,
-                                        (unsigned long long)total);
+        PyObject *answer = call->call == Py_None
+                               ? Py_NewRef(Py_False)
+                               : PyObject_CallFunction(call->call, "KK", (unsigned long long)done,
+                                                       (unsigned long long)total);
         if (answer != NULL && !argument_bool(answer, &stop)) stop = true;
         Py_XDECREF(answer);
     }

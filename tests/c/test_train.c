@@ -1,0 +1,97 @@
+/* Training: merges of a few words, ties, characters, going on, errors, and that a small window
+ * changes nothing. */
+#include <string.h>
+
+#include "drive.h"
+#include "isotok_train.h"
+
+static isotok_counts *count_words(const char *const *words, const int64_t *counts, size_t n)
+{
+    isotok_counts *made = isotok_counts_new(NULL);
+    for (size_t i = 0; i < n; i++)
+        CHECK(isotok_counts_add_word(made, (const uint8_t *)words[i], strlen(words[i]), counts[i],
+                                     NULL) == ISOTOK_TRAIN_OK);
+    return made;
+}
+
+static bool is_token(const isotok_bpe *bpe, uint32_t id, const char *text)
+{
+    uint32_t size;
+    const uint8_t *token = isotok_bpe_token(bpe, id, &size);
+    return size == strlen(text) && memcmp(token, text, size) == 0;
+}
+
+static const char *const WORDS[] = {"abab", "abcabc", "aaaaa"};
+static const int64_t COUNTS[] = {3, 2, 2};
+static const char *const MADE[] = {"ab", "aa", "abc", "abab", "aaa", "aaaaa", "abcabc"};
+
+static void check_merges(uint32_t window)
+{
+    isotok_train_error error = {0};
+    isotok_counts *counts = count_words(WORDS, COUNTS, 3);
+    isotok_bpe_options options = isotok_bpe_options_new();
+    options.window = window;
+    isotok_bpe *bpe = isotok_bpe_new(&options, counts, &error);
+    CHECK(bpe != NULL);
+    CHECK(isotok_bpe_run(bpe, 300, NULL, NULL, &error) == ISOTOK_TRAIN_EXHAUSTED);
+    CHECK(isotok_bpe_tokens(bpe) == 263);
+    for (uint32_t i = 0; i < 7; i++) CHECK(is_token(bpe, 256 + i, MADE[i]));
+    CHECK(isotok_bpe_run(bpe, 100, NULL, NULL, &error) == ISOTOK_TRAIN_E_TARGET);
+    isotok_bpe_free(bpe);
+    isotok_counts_free(counts);
+}
+
+static void check_characters(void)
+{
+    static const char *const words[] = {"\xC3\xA9\xC3\xA9", "\xC3\xA9z", "\xE8\xAA\x9E"};
+    static const int64_t numbers[] = {1, 2, 1};
+    isotok_train_error error = {0};
+    isotok_counts *counts = count_words(words, numbers, 3);
+    isotok_bpe_options options = isotok_bpe_options_new();
+    options.unit = ISOTOK_BPE_UNICODE;
+    isotok_bpe *bpe = isotok_bpe_new(&options, counts, &error);
+    CHECK(isotok_bpe_run(bpe, 258, NULL, NULL, &error) == ISOTOK_TRAIN_OK);
+    CHECK(is_token(bpe, 256, "\xC3\xA9") && is_token(bpe, 257, "\xC3\xA9z"));
+    CHECK(isotok_bpe_step(bpe, &error) == ISOTOK_TRAIN_OK);
+    CHECK(is_token(bpe, 258, "\xE8\xAA\x9E")); /* before the pair with the same count */
+    isotok_bpe_free(bpe);
+    isotok_counts_free(counts);
+}
+
+static void check_errors(void)
+{
+    isotok_train_error error = {0};
+    isotok_counts *counts = isotok_counts_new(NULL);
+    const isotok_bpe_options options = isotok_bpe_options_new();
+    CHECK(isotok_bpe_new(&options, counts, &error) == NULL);
+    CHECK(error.status == ISOTOK_TRAIN_E_EMPTY);
+    CHECK(isotok_counts_add_word(counts, (const uint8_t *)"a", 1, 0, &error) ==
+          ISOTOK_TRAIN_E_ARGUMENT);
+    CHECK(isotok_counts_add_word(counts, (const uint8_t *)"a", 1, INT64_MAX, &error) ==
+          ISOTOK_TRAIN_OK);
+    CHECK(isotok_counts_add_word(counts, (const uint8_t *)"a", 1, 1, &error) ==
+          ISOTOK_TRAIN_E_OVERFLOW);
+    isotok_counts_free(counts);
+}
+
+static void check_order(void)
+{
+    static const char *const words[] = {"b", "ab", "abcdefgh2", "a", "abcdefgh1", "abcdefgh"};
+    static const int64_t numbers[] = {1, 2, 3, 4, 5, 6};
+    static const uint32_t sorted[] = {3, 1, 5, 4, 2, 0};
+    uint32_t order[6];
+    isotok_counts *counts = count_words(words, numbers, 6);
+    CHECK(isotok_counts_sort(counts, order, NULL) == ISOTOK_TRAIN_OK);
+    CHECK(memcmp(order, sorted, sizeof order) == 0);
+    CHECK(isotok_counts_size(counts) == 6 && isotok_counts_bytes(counts) == 30);
+    isotok_counts_free(counts);
+}
+
+int main(void)
+{
+    for (uint32_t window = 0; window < 6; window++) check_merges(window);
+    check_characters();
+    check_errors();
+    check_order();
+    return test_result();
+}
