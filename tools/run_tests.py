@@ -94,6 +94,7 @@ PARTS: dict[str, list[list[str]]] = {
     "bigendian": [build("variant", "s390x"), programs("s390x", "bigendian_*", *emulator("s390x"))],
     "vectors": [build("native", "wasm", "py"), pytest("tests/vectors")],
     "py": [build("native", "wasm", "py"), pytest("tests/py")],
+    "train": [build("native", "py"), pytest("tests/train")],
     "npm": [
         build("native", "wasm", "py", "web"),
         [sys.executable, "tests/web/make_fixtures.py"],

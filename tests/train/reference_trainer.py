@@ -59,7 +59,7 @@ class Reference:
             for pair in zip(symbols, symbols[1:], strict=False):
                 pairs[pair] += count
             if self.unit == "unicode":
-                chars.update({s: 0 for s in symbols})
+                chars.update(dict.fromkeys(symbols, 0))
         if self.unit == "unicode":
             chars = self.chars()
         limit = self.limit
@@ -71,7 +71,7 @@ class Reference:
         ]
         for (left, right), count in pairs.items():
             parts = {s for s in (left, right) if self.unit == "unicode" and self.is_char(s)}
-            if parts & self.frozen or any(char not in self.tokens for char in parts) and full:
+            if parts & self.frozen or (any(char not in self.tokens for char in parts) and full):
                 continue
             if self.longest is not None and len(left + right) > self.longest:
                 continue

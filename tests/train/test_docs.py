@@ -1,0 +1,24 @@
+"""The examples of docs/training.md and of docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import isotok.train._train
+import pytest
+
+TEXT = (Path(__file__).parents[2] / "docs/training.md").read_text("utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_examples_of_the_guide(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "docs/training.md", "exec"), {"__name__": "example"})
+
+
+def test_examples_of_docstrings() -> None:
+    module = isotok.train._train
+    assert doctest.testmod(module).failed == 0
