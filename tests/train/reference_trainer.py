@@ -7,6 +7,7 @@ token when it is more frequent than every pair (or as frequent), and is written 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 LETTERS = [*range(33, 127), *range(161, 173), *range(174, 256), *range(33), *range(127, 161), 173]
@@ -56,7 +57,7 @@ class Reference:
         pairs: Counter[tuple[bytes, bytes]] = Counter()
         chars: Counter[bytes] = Counter()
         for symbols, count in self.words:
-            for pair in zip(symbols, symbols[1:], strict=False):
+            for pair in itertools.pairwise(symbols):
                 pairs[pair] += count
             if self.unit == "unicode":
                 chars.update(dict.fromkeys(symbols, 0))

@@ -118,7 +118,7 @@ def test_broken_parquet(tmp_path: Path) -> None:
 def test_wrong_columns_and_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"body": ["a", None], "n": [1, 2]}), path)
-    with pytest.raises(TokenizerError, match="no column 'text' .there are body, n."):
+    with pytest.raises(TokenizerError, match=r"no column 'text' .there are body, n."):
         scan(path)
     with pytest.raises(TokenizerError, match="'n' holds int64, not texts"):
         scan(path, column="n")
@@ -152,7 +152,7 @@ def test_wrong_types() -> None:
     for records in (["ab", b"cd"], ["ab", None], ["ab", 3]):
         for prefetch in (0, 1):
             counter.clear()
-            with pytest.raises(TypeError, match="record 1: .* not str") as caught:
+            with pytest.raises(TypeError, match=r"record 1: .* not str") as caught:
                 counter.add_source(records, max_records=1, prefetch=prefetch)
             assert counter.words() == {"ab": 1}
             assert "1 records before this" in caught.value.__notes__[0]
@@ -179,7 +179,7 @@ def test_a_source_that_fails_keeps_what_was_read(tmp_path: Path) -> None:
     left = iter(TEXTS)
     model = train_bpe(left, vocab_size=300, checkpoint=tmp_path / "c", max_records=5)
     assert model.data == train_bpe(TEXTS, vocab_size=300).data
-    with pytest.raises(TokenizerError, match="other options .vocab_size."):
+    with pytest.raises(TokenizerError, match=r"other options .vocab_size."):
         train_bpe(TEXTS, vocab_size=301, checkpoint=tmp_path / "c")
 
 

@@ -106,7 +106,7 @@ def test_overflow_is_an_error() -> None:
 def test_damaged_counts_are_named() -> None:
     data = counter_of(WordCounter, TEXTS).to_bytes()
     for broken in (data[:-5], data[:100] + bytes([data[100] ^ 1]) + data[101:]):
-        with pytest.raises(TokenizerError, match="damaged|no saved|fingerprint"):
+        with pytest.raises(TokenizerError, match=r"damaged|no saved|fingerprint"):
             WordCounter.from_bytes(broken, CUTTER)
     with pytest.raises(TokenizerError, match="no saved counts"):
         WordCounter.from_bytes(b"hello", CUTTER)
