@@ -324,10 +324,12 @@ class BpeTrainer:
         if progress is None and stop is None:
             return None
 
+        begin = len(self.learned.tokens)  # a run that stops has added something
+
         def tick(done: int, total: int) -> bool:
             if progress:
                 progress("merge", done + by, total + by)
-            return stops and stop is not None and stop()
+            return stops and stop is not None and done > begin and stop()
 
         return tick
 
