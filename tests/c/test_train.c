@@ -2,7 +2,7 @@
  * changes nothing. */
 #include <string.h>
 
-#include "drive.h"
+#include "make_model.h"
 #include "isotok_train.h"
 
 static isotok_counts *count_words(const char *const *words, const int64_t *counts, size_t n)
