@@ -13,6 +13,7 @@
 #include "emit.h"
 #include "trie.h"
 #include "utf8.h"
+#include "vector.h"
 
 void isotok__special_begin(struct isotok_session *s)
 {
@@ -138,6 +139,29 @@ static bool is_taken(const struct isotok_session *s, const isotok_input *input, 
     return taken;
 }
 
+/* The first byte from text[p] on that may begin a token; `end`: none. */
+static size_t next_first(const isotok_model *model, const uint8_t *text, size_t p, size_t end)
+{
+    for (; p < end; p++) {
+#if ISOTOK_VECTORS && ISOTOK_EXTRAS
+        const isotok__vector low = isotok__vector_load(model->special_low);
+        const isotok__vector high = isotok__vector_load(model->special_high);
+        for (; p + 16 <= end; p += 16) {
+            const isotok__vector v = isotok__vector_load(text + p);
+            const isotok__vector found = isotok__vector_look_up(low, v & isotok__vector_of(15)) &
+                                         isotok__vector_look_up(high, v >> isotok__vector_of(4));
+            const uint64_t places = isotok__vector_high((isotok__vector)(found != 0));
+            if (places == 0) continue;
+            p += isotok__trailing_zeros(places);
+            break;
+        }
+        if (p == end) break;
+#endif
+        if (model->special_first[text[p] >> 6] >> (text[p] & 63) & 1) break;
+    }
+    return p;
+}
+
 /* Searches from what is clear on to `end`, and past it as long as white space goes on that a
  * token behind it might take. */
 static void search(struct isotok_session *s, const isotok_input *input, size_t end, bool last)
@@ -154,13 +178,9 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
     }
     for (n = 1; left && !last && end == size && n <= end - p && n < 4; n++)
         if (isotok__announced(text[end - n]) > n) end -= n; /* the rest of a character is to come */
-    while (p < end) {
+    while ((p = next_first(model, text, p, end)) < end) {
         struct match m;
         bool taken;
-        if (!(model->special_first[text[p] >> 6] >> (text[p] & 63) & 1)) {
-            p++;
-            continue;
-        }
         find_longest(s, text + p, size - p, &m);
         taken = m.value != 0 && is_taken(s, input, p, &m);
         if (m.open && !last) break;
