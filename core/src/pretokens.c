@@ -184,9 +184,10 @@ static uint32_t pretoken_queries(const struct isotok__cache *in, const uint8_t *
                                  uint32_t begin, const uint32_t *ends, uint32_t count,
                                  struct isotok__cache_query *out, uint32_t *out_used)
 {
-    /* what the compiler may keep out of memory */
-    const struct isotok__cache cache = {.entries = in->entries, .shift = in->shift};
+    struct isotok__cache cache = {0}; /* what the compiler may keep out of memory */
     uint32_t i, n = 0;
+    cache.entries = in->entries;
+    cache.shift = in->shift;
     for (i = 0; i < count; i++) {
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
         if (ISOTOK_UNLIKELY(size > ISOTOK__BUCKET_KEY)) {
