@@ -26,9 +26,10 @@ void isotok__special_begin(struct isotok_session *s)
 /* White_Space of Unicode. */
 static bool is_space(uint32_t point)
 {
-    return point == 0x20 || point - 9 < 5 || point == 0x85 || point == 0xA0 || point == 0x1680 ||
-           point - 0x2000 < 11 || point - 0x2028 < 2 || point == 0x202F || point == 0x205F ||
-           point == 0x3000;
+    const uint32_t general = point - 0x2000; /* 0 … A, 28, 29, 2F */
+    if (point < 0x21) return (0x100003E00u >> point & 1) != 0;
+    if (general < 0x30) return (0x8300000007FFu >> general & 1) != 0;
+    return point == 0x85 || point == 0xA0 || point == 0x1680 || point == 0x205F || point == 0x3000;
 }
 
 /* Whether ranges hold the number: they begin and end in turn at `ends`, ascending. */
