@@ -1,8 +1,6 @@
 /* L1: see cache_bucket.h. */
 #include "cache_bucket.h"
 
-#define ENTRY offsetof(struct isotok__cache_slot, missed) /* what moves with an entry */
-
 /* Slots of an entry of `size` as in a slot. */
 static uint32_t slots_of(uint32_t size, uint32_t count)
 {
@@ -14,11 +12,13 @@ static uint32_t slots_of(uint32_t size, uint32_t count)
 /* An entry of one slot comes first from now on, unless one of several slots does. */
 static void promote(struct isotok__cache_slot *bucket, struct isotok__cache_slot *found)
 {
-    struct isotok__cache_slot kept;
-    if (slots_of(bucket->size, bucket->count) != 1) return;
-    memcpy(&kept, bucket, ENTRY);
-    memcpy(bucket, found, ENTRY);
-    memcpy(found, &kept, ENTRY);
+    const struct isotok__cache_slot kept = *bucket;
+    const uint16_t missed = found->missed;
+    if (ISOTOK_SENTENCEPIECE_ONLY || slots_of(kept.size, kept.count) != 1) return;
+    *bucket = *found;
+    *found = kept;
+    bucket->missed = kept.missed;
+    found->missed = missed;
 }
 
 uint32_t isotok__bucket_take(const struct isotok__cache_query *query, const uint8_t *text,
@@ -48,14 +48,17 @@ uint32_t isotok__bucket_take(const struct isotok__cache_query *query, const uint
 /* Moves the entries by n slots; the last ones go. */
 static void make_room(struct isotok__cache_slot *bucket, uint32_t n)
 {
+    const uint16_t first = bucket[0].missed, second = bucket[1].missed;
     uint32_t i = 0, next = 0;
     for (;;) {
         next += slots_of(bucket[i].size, bucket[i].count);
         if (next + n > ISOTOK__BUCKET_SLOTS) break;
         i = next;
     }
-    for (; i < ISOTOK__BUCKET_SLOTS - n; i++) bucket[i].size = 0;
-    for (i = ISOTOK__BUCKET_SLOTS; i-- > n;) memcpy(bucket + i, bucket + i - n, ENTRY);
+    for (; i < ISOTOK__BUCKET_SLOTS; i++) bucket[i].size = 0;
+    memmove(bucket + n, bucket, (ISOTOK__BUCKET_SLOTS - n) * sizeof *bucket);
+    bucket[0].missed = first;
+    bucket[1].missed = second;
 }
 
 void isotok__bucket_put(const struct isotok__cache_query *query, uint16_t tag, const uint8_t *text,
@@ -65,14 +68,15 @@ void isotok__bucket_put(const struct isotok__cache_query *query, uint16_t tag, c
     const bool flat = query->size > ISOTOK__SLOT_KEY || count > ISOTOK__SLOT_TOKENS;
     const uint32_t size = query->size | (flat ? ISOTOK__SLOT_FLAT : 0);
     const uint32_t n = slots_of(size, count);
+    const uint32_t key = flat ? query->size : ISOTOK__SLOT_KEY;
     uint8_t all[ISOTOK__BUCKET_BYTES];
     uint32_t i;
     if (n > ISOTOK__BUCKET_SLOTS ||
         !isotok__cache_missed_before(&bucket[0].missed, &bucket[1].missed, tag))
         return;
     make_room(bucket, n);
-    memcpy(all, flat ? text : (const uint8_t *)query->key.words, flat ? query->size : ISOTOK__SLOT_KEY);
-    memcpy(all + (flat ? query->size : ISOTOK__SLOT_KEY), tokens, count * sizeof *tokens);
+    memcpy(all, flat ? text : (const uint8_t *)query->key.words, key);
+    memcpy(all + key, tokens, count * sizeof *tokens);
     for (i = 0; i < n; i++) memcpy(bucket + i, all + i * ISOTOK__SLOT_BYTES, ISOTOK__SLOT_BYTES);
     bucket->size = (uint8_t)size;
     bucket->count = (uint8_t)count;

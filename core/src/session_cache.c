@@ -13,7 +13,7 @@
 static bool applies(const isotok_model *model)
 {
     if (model->wide || model->unused_count != 0) return false;
-    if (model->pretokens) return true;
+    if (ISOTOK__HAS(model->pretokens)) return true;
     return !model->whole_text &&
            (model->blob.algorithm == ISOTOK_UNIGRAM || model->blob.algorithm == ISOTOK_BPE);
 }
@@ -37,7 +37,7 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
     for (; sets * 256u <= memory_size; sets *= 2) bits++;
     s->cache.entries = (struct isotok__cache_entry *)memory;
     s->cache.count = (uint32_t)(ISOTOK__BUCKET_SLOTS * sets);
-    if (s->model->blob.algorithm == ISOTOK_UNIGRAM && !s->model->pretokens) {
+    if (s->model->blob.algorithm == ISOTOK_UNIGRAM && !ISOTOK__HAS(s->model->pretokens)) {
         s->cache.least_bytes = LEAST_BYTES;
         s->cache.count = (uint32_t)(2 * sets);
     }

@@ -84,7 +84,6 @@ def test_it_grows_natively(backend: str) -> None:
         assert info.hits > 0
 
 
-
 def test_that_it_is_off() -> None:
     for backend in ("native", "wasm"):
         tok = load(toy_model(), backend, 0)
