@@ -61,18 +61,32 @@ def elapsed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def in_turns(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each work in each round; the order turns, so that nobody is always first."""
+def in_turns(
+    works: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.0
+) -> dict[str, list[float]]:
+    """Seconds of each work in each round; the order turns, so that nobody is always first.
+
+    A turn lasts at least `least` seconds, its calls' mean counts: the others have had the
+    processor's caches, and who is done in some milliseconds would be measured refilling them.
+    """
     times: dict[str, list[float]] = {name: [] for name in works}
     names = list(works)
     gc.disable()
     for turn in range(rounds):
         shift = turn % len(names)
         for name in names[shift:] + names[:shift]:
-            times[name].append(elapsed(works[name]))
+            times[name].append(_mean(works[name], least))
         gc.collect()
     gc.enable()
     return times
+
+
+def _mean(work: Callable[[], object], least: float) -> float:
+    calls, total = 1, elapsed(work)
+    while total < least:
+        calls += 1
+        total += elapsed(work)
+    return total / calls
 
 
 def ratio(peer: list[float], ours: list[float]) -> float:

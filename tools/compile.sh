@@ -75,6 +75,12 @@ wasm_flags() { # source
 }
 export -f wasm_flags
 
+# Sorts sources as wasm/file_flags.txt has them, the rest behind.
+in_wasm_order() {
+    awk 'NR == FNR { place[$NF] = NR; next } { print ($0 in place ? place[$0] : FNR + 9999), $0 }' \
+        wasm/file_flags.txt - | sort -n | cut -d ' ' -f 2
+}
+
 compile_one() { # source object; the command comes through the environment
     local flag=
     case $COMPILE_COMMAND in
@@ -203,7 +209,7 @@ build_wasm_second() {
 wasm_modules() { # folder command linker
     local folder=$1 command=$2 linker=$3 core build extra
     set -- wasm/glue.c wasm/freestanding/memory.c
-    mapfile -t core < <(c_sources core/src)
+    mapfile -t core < <(c_sources core/src | in_wasm_order)
     mapfile -t build < <(c_sources core/build)
     compile_objects "$folder/obj" "$command $BUILD_INCLUDES" "${core[@]}" "${build[@]}" "$@"
     mapfile -t core < <(objects_of "$folder/obj" "${core[@]}")
@@ -229,9 +235,11 @@ link_wasm() { # target object…
 link_small() { # target object…
     link_wasm "$@"
     # The optimizer puts any function with one caller into it; loops are faster on their own.
+    # A variable for each value, to begin with: those that share one afterwards are chosen better.
     wasm-opt --enable-simd --enable-bulk-memory --enable-sign-ext \
         --enable-nontrapping-float-to-int --low-memory-unused --zero-filled-memory \
-        -Oz --converge --one-caller-inline-max-function-size=150 "$1" -o "$1"
+        --ssa-nomerge --simplify-locals-notee --rse -Oz --converge \
+        --always-inline-max-function-size=3 --one-caller-inline-max-function-size=150 "$1" -o "$1"
 }
 
 # The C extension of the Python package, and the wasm modules beside it.

@@ -319,8 +319,8 @@ static void answer_all(windows *w)
         uint32_t groups[3] = {window % GROUPS, window / GROUPS % GROUPS, window / GROUPS / GROUPS};
         uint16_t at = start;
         for (uint32_t i = 0; i < 3 && at != NO_STATE; i++) {
-            at = groups[i] == OTHER || w->counts[groups[i]] == 0 ? NO_STATE
-                                                                 : move(w, at, groups[i]);
+            bool unknown = groups[i] == OTHER || w->counts[groups[i]] == 0;
+            at = unknown ? (uint16_t)NO_STATE : move(w, at, groups[i]);
         }
         for (uint32_t last = 1; last < GROUPS && at != NO_STATE; last++) {
             uint32_t index = window | last << 12;

@@ -140,12 +140,8 @@ static void shrink(struct isotok__paths *s)
         const uint32_t top = agenda_pop(s);
         s->agenda[s->agenda_count] = top; /* its place is free now */
     }
-    for (i = 0; i < keep / 2; i++) {
-        const uint32_t swapped = kept[i];
-        kept[i] = kept[keep - 1 - i];
-        kept[keep - 1 - i] = swapped;
-    }
-    memmove(s->agenda, kept, (size_t)keep * sizeof *kept);
+    for (i = 0; i < keep; i++) s->moved[i] = kept[keep - 1 - i];
+    memcpy(s->agenda, s->moved, (size_t)keep * sizeof *kept);
     s->agenda_count = keep;
     compact(s, keep);
     s->shrunk++;

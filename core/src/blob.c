@@ -235,12 +235,17 @@ ISOTOK_INLINE void set_rules(struct isotok_model *model)
 static void set_special(struct isotok_model *model)
 {
     const struct isotok__trie_node *trie = model->blob.special_trie;
-    uint32_t i;
+    uint32_t halves = 0, i;
     for (i = 0; i < model->blob.special_trie_count; i++)
         model->special_flags |= trie[i].value & ISOTOK__ADDED_FLAGS;
-    for (i = 0; i < 256 && trie != NULL; i++)
-        if (isotok__trie_child(trie, 0, (uint8_t)i) != ISOTOK_NO_SLOT)
-            model->special_first[i >> 6] |= (uint64_t)1 << (i & 63);
+    for (i = 0; i < 256 && trie != NULL; i++) {
+        if (isotok__trie_child(trie, 0, (uint8_t)i) == ISOTOK_NO_SLOT) continue;
+        model->special_first[i >> 6] |= (uint64_t)1 << (i & 63);
+        if (!ISOTOK_EXTRAS) continue;
+        if (model->special_high[i >> 4] == 0)
+            model->special_high[i >> 4] = (uint8_t)(1u << (halves++ & 7));
+        model->special_low[i & 15] |= model->special_high[i >> 4];
+    }
 }
 
 ISOTOK_INLINE void set_derived(struct isotok_model *model)

@@ -104,6 +104,8 @@ struct isotok_model {
     uint32_t trim;             /* ISOTOK__TRIM… */
     uint32_t special_flags;    /* ISOTOK__ADDED_… of any special token */
     uint64_t special_first[4]; /* bytes that begin one */
+    uint8_t special_low[16];   /* of these, by low and by high half: a bit for each high half, */
+    uint8_t special_high[16];  /* or for more than one if there are many */
     uint32_t byte_level;       /* bpe over bytes, decoded as they are */
     uint32_t pair_shift;       /* 32 - k - 6 of FORMAT.md §6 */
     uint32_t unused_count;     /* UNUSED pieces of a bpe model: they are split back */

@@ -224,9 +224,13 @@ ISOTOK_INLINE isotok_status check_pieces(const struct check *c)
     return ISOTOK_OK;
 }
 
+static uint32_t hex_digit(uint32_t number)
+{
+    return number + (number < 10 ? '0' : 'A' - 10);
+}
+
 ISOTOK_INLINE isotok_status check_byte_ids(const struct check *c)
 {
-    static const char hex[] = "0123456789ABCDEF";
     uint32_t i, size;
     for (i = 0; i < c->b->byte_ids_count; i++) {
         uint32_t id = c->b->byte_ids[i];
@@ -235,7 +239,7 @@ ISOTOK_INLINE isotok_status check_byte_ids(const struct check *c)
         if (id >= c->b->vocab_size || (c->b->types[id] != ISOTOK_BYTE && !c->model->pretokens))
             return fail_at(c, ISOTOK_WHAT_BYTE_IDS, i, c->b->byte_ids + i);
         text = isotok__piece_text(c->model, id, &size);
-        if (size != 6 || text[3] != (uint8_t)hex[i >> 4] || text[4] != (uint8_t)hex[i & 15])
+        if (size != 6 || text[3] != hex_digit(i >> 4) || text[4] != hex_digit(i & 15))
             return fail_at(c, ISOTOK_WHAT_BYTE_IDS, i, c->b->byte_ids + i);
     }
     /* decode reads the byte value from the piece text: every BYTE piece must spell one */

@@ -50,10 +50,10 @@ static void remove_symbol(struct chunk *c, uint32_t i)
 
 static void merge_short(struct chunk *c)
 {
-    uint32_t i;
-    for (i = 0; i + 1 < c->count; i++) rank_pair(c, i);
+    uint32_t i = 0, last = c->count, best;
     while (c->count > 1) {
-        uint32_t best = 0;
+        for (; i <= last && i + 1 < c->count; i++) rank_pair(c, i);
+        best = 0;
         for (i = 1; i + 1 < c->count; i++)
             if (c->rank[i] < c->rank[best]) best = i;
         if (c->rank[best] == ISOTOK__NO_RANK) break;
@@ -61,7 +61,8 @@ static void merge_short(struct chunk *c)
         c->rank[best] = c->rank[best + 1];
         c->merged[best] = c->merged[best + 1];
         remove_symbol(c, best + 1);
-        for (i = best - (best > 0); i <= best && i + 1 < c->count; i++) rank_pair(c, i);
+        i = best - (best > 0);
+        last = best;
     }
 }
 

@@ -30,7 +30,6 @@ struct isotok__cache {
     struct isotok__cache_entry *entries; /* NULL: no cache */
     uint32_t count;                      /* entries */
     uint32_t shift;                      /* 64 - log2(sets) */
-    uint32_t lines;                      /* 1: sets are lines, see cache_line.h */
     uint32_t period_probes, period_hits; /* of the running period */
     uint32_t period_bytes;               /* looked up; where single characters do not pay */
     uint32_t least_bytes;                /* of a period, else the next text goes without */
@@ -74,13 +73,13 @@ ISOTOK_INLINE uint16_t isotok__cache_tag(const struct isotok__cache_key *key)
     return (uint16_t)(isotok__cache_hash(key) >> 24 | 1);
 }
 
-/* Two entries where a key belongs. */
+/* 128 bytes where a key belongs: two entries, or a bucket of cache_bucket.h. */
 ISOTOK_INLINE struct isotok__cache_entry *isotok__cache_set(const struct isotok__cache *cache,
                                                             const struct isotok__cache_key *key)
 {
     return (struct isotok__cache_entry *)(void *)((uint8_t *)cache->entries +
                                                   ((size_t)(isotok__cache_hash(key) >> cache->shift)
-                                                   << (7 - cache->lines)));
+                                                   << 7));
 }
 
 /* A chunk that is to be looked up. */

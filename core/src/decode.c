@@ -148,12 +148,10 @@ static bool settle_run(const isotok_session *s, struct isotok__decoder *d)
 /* Whether CLEANUP puts no space in front of the piece: what it begins with. */
 static bool is_attached(const uint8_t *text, uint32_t size)
 {
-    static const char suffixes[] = ".\0\0?\0\0!\0\0,\0\0'm\0's\0n't've're";
-    uint32_t i;
-    for (i = 0; i < sizeof suffixes - 1; i += 3) {
-        const uint32_t n = i < 12 ? 1 : i < 18 ? 2 : 3;
-        if (size >= n && memcmp(suffixes + i, text, n) == 0) return true;
-    }
+    static const uint8_t begins[] = "\1.\1?\1!\1,\2'm\2's\3n't\3've\3're"; /* bytes, and what */
+    const uint8_t *at;
+    for (at = begins; *at != 0; at += *at + 1)
+        if (size >= *at && memcmp(at + 1, text, *at) == 0) return true;
     return false;
 }
 

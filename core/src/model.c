@@ -1,6 +1,7 @@
 /* L4: opening a model and looking pieces up; names of statuses, errors and features. */
 #include "session.h"
 #include "trie.h"
+#include "utf8.h"
 
 uint32_t isotok_abi(void)
 {
@@ -152,7 +153,7 @@ uint32_t isotok_piece_find(const isotok_model *model, const uint8_t *text, size_
         uint8_t byte = text[i];
         if (model->space_size == 1) {
             if (byte == 0x20) return ISOTOK_NO_TOKEN; /* no piece holds one */
-            if (size - i >= 3 && memcmp(text + i, "\xE2\x96\x81", 3) == 0) {
+            if (isotok__is_symbol(text + i, size - i)) {
                 byte = 0x20;
                 i += 2;
             }

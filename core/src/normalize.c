@@ -203,7 +203,8 @@ static size_t copy_wide(struct isotok__normalizer *n, const uint8_t *text, size_
             point = (text[p] & 0xFu) << 12 | (text[p + 1] & 0x3Fu) << 6 | (text[p + 2] & 0x3Fu);
             length = 3;
             if (point < 0x800 || (point >> 11) == 0x1B || point == 0x2581) break;
-        } else if ((uint8_t)(text[p] - 0xC2) < 0x1E && (text[p + 1] & 0xC0) == 0x80) {
+        } else if (!ISOTOK_SENTENCEPIECE_ONLY && (uint8_t)(text[p] - 0xC2) < 0x1E &&
+                   (text[p + 1] & 0xC0) == 0x80) {
             point = (text[p] & 0x1Fu) << 6 | (text[p + 1] & 0x3Fu);
             length = 2;
         } else if (text[p] < 0x80) {

@@ -226,6 +226,33 @@ ISOTOK_INLINE uint32_t solid_run(const struct scan *s, uint32_t at, uint32_t gro
     return p - at;
 }
 
+/* Bytes from `at` on of characters of two or three bytes that are in the group; *out_last: of the
+ * last one. */
+ISOTOK_INLINE uint32_t same_run(const struct scan *s, uint32_t at, uint32_t group,
+                                uint32_t *out_last)
+{
+    const uint8_t *groups = s->pretokenizer->windows + 256, *blocks = s->pretokenizer->blocks;
+    const uint16_t *pages = s->pretokenizer->pages;
+    uint32_t p = at, n = 0;
+    while (s->size - p >= 3) {
+        const uint32_t lead = s->text[p], second = s->text[p + 1] & 63u;
+        uint32_t index;
+        if (lead >> 5 == 6) {
+            index = (uint32_t)pages[lead & 31u] << 6 | second;
+            n = 2;
+        } else if (lead >> 4 == 14) {
+            index = (uint32_t)pages[(lead & 15u) << 6 | second] << 6 | (s->text[p + 2] & 63u);
+            n = 3;
+        } else {
+            break;
+        }
+        if (groups[blocks[index]] != group) break;
+        p += n;
+        *out_last = n;
+    }
+    return p - at;
+}
+
 /* Ends behind `begin`, which is one, as far as windows tell; *out_stop: the first position of which
  * they do not. `window`: the group of the character in front of it. */
 static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begin, uint32_t window,
@@ -237,7 +264,7 @@ static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begi
     uint32_t p = begin, q = begin + (found >> 8); /* q: of the character behind that at p */
     window = window << 4 | (found & 0xFFu) << 8;
     while (q != p && q < size && capacity - count >= room) {
-        uint32_t group, answer, run;
+        uint32_t group, answer, run, last = 3;
 #if ISOTOK_VECTORS
         const uint32_t most = (uint32_t)isotok__min(size - q, capacity - count - 1) / 16;
         if (q == p + 1 && s->text[p] < 0x80 && most != 0) {
@@ -260,9 +287,12 @@ static ISOTOK_NOINLINE uint32_t scan_windows(const struct scan *s, uint32_t begi
         q += found >> 8;
         run = ISOTOK_EXTRAS && window >> 8 == group ? solid_run(s, q, group) : 0;
         window = window >> 4 | group << 8;
+        if (ISOTOK_EXTRAS && run == 0 && window == group * 0x111u &&
+            answer_at(windows, group * 0x1111u) == ISOTOK__WINDOW_NO_END)
+            run = same_run(s, q, group, &last);
         if (run != 0) {
             q += run;
-            p = q - 3;
+            p = q - last;
             window = group * 0x111u;
         }
     }

@@ -5,7 +5,7 @@
 
 #include "bpe.h"
 #include "bpe_long.h"
-#include "cache_line.h"
+#include "cache_bucket.h"
 #include "chunk.h"
 #include "unigram_exact.h"
 #include "wordpiece.h"
@@ -54,18 +54,6 @@ static ISOTOK_NOINLINE ISOTOK_SMALL void segment_part(struct isotok_session *s, 
     }
 }
 
-static ISOTOK_COLD void remember(const struct isotok__tokens *tokens, uint32_t first,
-                                 const struct isotok__cache_query *query)
-{
-    if (!tokens->failed) isotok__line_put(query, isotok__cache_tag(&query->key), tokens->slots + first,
-                         tokens->count - first);
-}
-
-ISOTOK_INLINE struct isotok__cache_slot *line_of(const struct isotok__cache_query *query)
-{
-    return (struct isotok__cache_slot *)(void *)query->set;
-}
-
 static uint32_t answer(struct isotok_session *s, const uint8_t *text,
                        const struct isotok__cache_query *queries, uint32_t count, bool parts,
                        uint32_t *out_hits);
@@ -80,11 +68,11 @@ static ISOTOK_COLD void cached_part(struct isotok_session *s, const uint8_t *tex
     const uint32_t slot = isotok__find_slot(s->model, text, size);
     if (slot != ISOTOK_NO_SLOT && !(trie[slot].value & ISOTOK__NOT_DIRECT)) {
         isotok__push_long(&s->tokens, s->model->blob.trie_ids[slot], size);
-    } else if (size > ISOTOK__CACHE_KEY ||
+    } else if (size > ISOTOK__BUCKET_KEY ||
                (slot != ISOTOK_NO_SLOT && trie[slot].value != ISOTOK_VALUE_NONE)) {
         segment_part(s, text, size, false);
     } else {
-        isotok__cache_ask(&s->cache, text, size, &query);
+        isotok__bucket_ask(&s->cache, text, size, &query);
         answer(s, text, &query, 1, true, &hits);
     }
 }
@@ -106,16 +94,23 @@ static ISOTOK_NOINLINE ISOTOK_SMALL void segment_pretoken(struct isotok_session 
     segment_part(s, text, size, whole);
 }
 
-static ISOTOK_NOINLINE ISOTOK_SMALL void miss(struct isotok_session *s, const uint8_t *text,
-                                              const struct isotok__cache_query *query, bool part,
-                                              bool found)
+/* What is not in the first slot of its bucket. Returns whether the cache knew it. */
+static ISOTOK_NOINLINE ISOTOK_SMALL bool look_further(struct isotok_session *s, const uint8_t *text,
+                                                      const struct isotok__cache_query *query,
+                                                      bool part)
 {
-    const uint32_t first = s->tokens.count;
+    struct isotok__tokens *tokens = &s->tokens;
+    const uint32_t first = tokens->count;
+    tokens->count += isotok__bucket_take(query, text, tokens->slots + first);
+    if (tokens->count != first) return true;
     if (part)
         segment_part(s, text, query->size, false);
     else
         segment_pretoken(s, text, query->size, true);
-    if (!found) remember(&s->tokens, first, query);
+    if (!tokens->failed)
+        isotok__bucket_put(query, isotok__cache_tag(&query->key), text, tokens->slots + first,
+                           tokens->count - first);
+    return false;
 }
 
 /* Answers the queries of text, which are pre-tokens or `parts`; the number of tokens is kept out of memory as long as the cache
@@ -132,14 +127,13 @@ static uint32_t answer(struct isotok_session *s, const uint8_t *text,
     uint32_t p = 0, misses = 0, i;
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
-        const struct isotok__cache_slot *slot =
-            isotok__line_find(line_of(&queries[i]), &queries[i].key, size);
-        if (ISOTOK_LIKELY(slot != NULL && slot->count != 0)) {
-            slots += isotok__line_take(slot, slots); /* there is room, see session.c */
+        const struct isotok__cache_slot *slot = isotok__bucket_of(&queries[i]);
+        if (ISOTOK_LIKELY(isotok__slot_is(slot, &queries[i]))) {
+            memcpy(slots, slot->tokens, 16); /* there is room, see session.c */
+            slots += slot->count;
         } else {
-            misses++;
             tokens->count = (uint32_t)(slots - tokens->slots);
-            miss(s, text + p, &queries[i], parts, slot != NULL);
+            misses += !look_further(s, text + p, &queries[i], parts);
             slots = tokens->slots + tokens->count;
         }
         p += size;
@@ -190,19 +184,20 @@ static uint32_t pretoken_queries(const struct isotok__cache *in, const uint8_t *
                                  uint32_t begin, const uint32_t *ends, uint32_t count,
                                  struct isotok__cache_query *out, uint32_t *out_used)
 {
-    /* what the compiler may keep out of memory; the kind of sets here is lines */
-    const struct isotok__cache cache = {.entries = in->entries, .shift = in->shift, .lines = 1};
+    struct isotok__cache cache = {0}; /* what the compiler may keep out of memory */
     uint32_t i, n = 0;
+    cache.entries = in->entries;
+    cache.shift = in->shift;
     for (i = 0; i < count; i++) {
         const uint32_t size = ends[i] - begin; /* large if DROPPED */
-        if (ISOTOK_UNLIKELY(size > ISOTOK__CACHE_KEY)) {
+        if (ISOTOK_UNLIKELY(size > ISOTOK__BUCKET_KEY)) {
             const uint32_t skip = size & ~ISOTOK__DROPPED;
             if (size < ISOTOK__DROPPED || n == 0 || out[n - 1].skip + skip > 255) break;
             out[n - 1].skip += skip;
             begin += skip;
             continue;
         }
-        isotok__cache_ask(&cache, text + begin, size, &out[n]);
+        isotok__bucket_ask(&cache, text + begin, size, &out[n]);
         begin = ends[i];
         n++;
     }

@@ -1,4 +1,5 @@
 /* L2: attaching a token cache to a session. */
+#include "cache_bucket.h"
 #include "session.h"
 
 /* 3.25 a look-up: runs of characters that are in no piece are segmented as fast */
@@ -12,7 +13,7 @@
 static bool applies(const isotok_model *model)
 {
     if (model->wide || model->unused_count != 0) return false;
-    if (model->pretokens) return true;
+    if (ISOTOK__HAS(model->pretokens)) return true;
     return !model->whole_text &&
            (model->blob.algorithm == ISOTOK_UNIGRAM || model->blob.algorithm == ISOTOK_BPE);
 }
@@ -33,12 +34,13 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
     memset(&s->cache, 0, sizeof s->cache);
     if (memory_size == 0 || !applies(s->model)) return ISOTOK_OK;
     if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
-    s->cache.lines = s->model->blob.algorithm != ISOTOK_UNIGRAM || s->model->pretokens;
-    for (; sets * (256u >> s->cache.lines) <= memory_size; sets *= 2) bits++;
+    for (; sets * 256u <= memory_size; sets *= 2) bits++;
     s->cache.entries = (struct isotok__cache_entry *)memory;
-    if (s->model->blob.algorithm == ISOTOK_UNIGRAM && !s->model->pretokens)
+    s->cache.count = (uint32_t)(ISOTOK__BUCKET_SLOTS * sets);
+    if (s->model->blob.algorithm == ISOTOK_UNIGRAM && !ISOTOK__HAS(s->model->pretokens)) {
         s->cache.least_bytes = LEAST_BYTES;
-    s->cache.count = (uint32_t)(2 * sets);
+        s->cache.count = (uint32_t)(2 * sets);
+    }
     s->cache.shift = 64 - bits;
     return ISOTOK_OK;
 }

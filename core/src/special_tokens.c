@@ -13,6 +13,7 @@
 #include "emit.h"
 #include "trie.h"
 #include "utf8.h"
+#include "vector.h"
 
 void isotok__special_begin(struct isotok_session *s)
 {
@@ -25,9 +26,10 @@ void isotok__special_begin(struct isotok_session *s)
 /* White_Space of Unicode. */
 static bool is_space(uint32_t point)
 {
-    return point == 0x20 || point - 9 < 5 || point == 0x85 || point == 0xA0 || point == 0x1680 ||
-           point - 0x2000 < 11 || point - 0x2028 < 2 || point == 0x202F || point == 0x205F ||
-           point == 0x3000;
+    const uint32_t general = point - 0x2000; /* 0 … A, 28, 29, 2F */
+    if (point < 0x21) return (0x100003E00u >> point & 1) != 0;
+    if (general < 0x30) return (0x8300000007FFu >> general & 1) != 0;
+    return point == 0x85 || point == 0xA0 || point == 0x1680 || point == 0x205F || point == 0x3000;
 }
 
 /* Whether ranges hold the number: they begin and end in turn at `ends`, ascending. */
@@ -138,6 +140,29 @@ static bool is_taken(const struct isotok_session *s, const isotok_input *input, 
     return taken;
 }
 
+/* The first byte from text[p] on that may begin a token; `end`: none. */
+static size_t next_first(const isotok_model *model, const uint8_t *text, size_t p, size_t end)
+{
+    for (; p < end; p++) {
+#if ISOTOK_VECTORS && ISOTOK_EXTRAS
+        const isotok__vector low = isotok__vector_load(model->special_low);
+        const isotok__vector high = isotok__vector_load(model->special_high);
+        for (; p + 16 <= end; p += 16) {
+            const isotok__vector v = isotok__vector_load(text + p);
+            const isotok__vector found = isotok__vector_look_up(low, v & isotok__vector_of(15)) &
+                                         isotok__vector_look_up(high, v >> isotok__vector_of(4));
+            const uint64_t places = isotok__vector_high((isotok__vector)(found != 0));
+            if (places == 0) continue;
+            p += isotok__trailing_zeros(places);
+            break;
+        }
+        if (p == end) break;
+#endif
+        if (model->special_first[text[p] >> 6] >> (text[p] & 63) & 1) break;
+    }
+    return p;
+}
+
 /* Searches from what is clear on to `end`, and past it as long as white space goes on that a
  * token behind it might take. */
 static void search(struct isotok_session *s, const isotok_input *input, size_t end, bool last)
@@ -154,13 +179,9 @@ static void search(struct isotok_session *s, const isotok_input *input, size_t e
     }
     for (n = 1; left && !last && end == size && n <= end - p && n < 4; n++)
         if (isotok__announced(text[end - n]) > n) end -= n; /* the rest of a character is to come */
-    while (p < end) {
+    while ((p = next_first(model, text, p, end)) < end) {
         struct match m;
         bool taken;
-        if (!(model->special_first[text[p] >> 6] >> (text[p] & 63) & 1)) {
-            p++;
-            continue;
-        }
         find_longest(s, text + p, size - p, &m);
         taken = m.value != 0 && is_taken(s, input, p, &m);
         if (m.open && !last) break;

@@ -276,21 +276,15 @@ static void backtrack_wide(const struct isotok__unigram_work *w, uint32_t size,
                            struct isotok__tokens *tokens)
 {
     uint32_t *slots_end = (uint32_t *)(void *)w->best + size, *lengths = tokens->lengths;
-    uint32_t *out = slots_end, e = size, count = 0, i;
-    while (e > 0) {
-        const uint32_t start = w->start[e];
-        ISOTOK_ASSERT(start < e);
+    uint32_t *out = slots_end, e, i = 0;
+    for (e = size; e > 0; e = w->start[e]) i++;
+    tokens->count = i;
+    for (e = size; e > 0; e = w->start[e]) {
+        ISOTOK_ASSERT(w->start[e] < e);
         *--out = w->back[e];
-        lengths[count++] = e - start;
-        e = start;
-    }
-    for (i = 0; i < count / 2; i++) { /* lengths came last first */
-        const uint32_t swapped = lengths[i];
-        lengths[i] = lengths[count - 1 - i];
-        lengths[count - 1 - i] = swapped;
+        lengths[--i] = e - w->start[e];
     }
     tokens->slots = out;
-    tokens->count = count;
 }
 
 void isotok__unigram_backtrack(const isotok_model *model, uint32_t size,

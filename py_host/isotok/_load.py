@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = os.path.join(os.path.dirname(__file__), "data", "default.isotok-packed")
 
-CACHE_BYTES: Final = 8 << 20
-"""Of a session's token cache, by default."""
+CACHE_BYTES: Final = {"native": 32 << 20, "wasm": 8 << 20}
+"""Of a session's token cache, by default, at most."""
 LEAST_CACHE: Final = 1 << 12
 MOST_CACHE: Final = 1 << 30
 
@@ -76,8 +76,9 @@ def load(
     cache_bytes : int, optional
         Memory of each session, one for each call at a time, in which it remembers how words
         were segmented: from 4 KiB to 1 GiB, of which the largest power of two is used. It
-        changes no id. None: 8 MiB, with limits at most 1/64 of their memory. 0: no cache.
-        See `Tokenizer.cache_info`.
+        changes no id. The native back end begins with at most 8 MiB and takes more when texts
+        have more different words than that holds. None: 32 MiB natively, 8 MiB in wasm, with
+        limits at most 1/64 of their memory. 0: no cache. See `Tokenizer.cache_info`.
     compat : {"0.2.1"}, optional
         Give the ids and texts of sentencepiece up to 0.2.1, from a `.model` or `.spm.fb`. A
         blob and a packed model are what they were compiled as; it is an error if that is not
@@ -156,8 +157,9 @@ def _options(
 ) -> _Options:
     checked = limits_of(limits)
     added = added_tokens_of(added_tokens)
+    engine = choose(backend, checked)
     return _Options(
-        engine=choose(backend, checked),
+        engine=engine,
         verify=_verify_level(verify, trusted, checked),
         keep={
             "backend": backend,
@@ -167,15 +169,16 @@ def _options(
         },
         map_file=map_file,
         limits=checked,
-        cache_bytes=_cache_bytes(cache_bytes, checked),
+        cache_bytes=_cache_bytes(cache_bytes, engine, checked),
         compat=compat,
         added=added,
     )
 
 
-def _cache_bytes(cache_bytes: int | None, limits: Limits | None) -> int:
+def _cache_bytes(cache_bytes: int | None, engine: str, limits: Limits | None) -> int:
     if cache_bytes is None:
-        size = CACHE_BYTES if limits is None else min(CACHE_BYTES, limits.memory // 64)
+        size = CACHE_BYTES[engine]
+        size = size if limits is None else min(size, limits.memory // 64)
         return size if size >= LEAST_CACHE else 0
     if type(cache_bytes) is int and (cache_bytes == 0 or LEAST_CACHE <= cache_bytes <= MOST_CACHE):
         return cache_bytes

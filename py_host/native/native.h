@@ -52,6 +52,7 @@ typedef struct {
     void *raw;    /* as malloc returned it */
     size_t memory_size;
     void *cache;               /* of tokens, as calloc returned it; NULL: none */
+    size_t cache_size;         /* bytes; 0: none yet */
     isotok_cache_info counted; /* by the sessions that the box had before */
     uint32_t *ids;
     size_t ids_capacity;
@@ -64,7 +65,7 @@ typedef struct {
     const isotok_model *model;
     void *view; /* memory of the model view */
     isotok_info info;
-    size_t cache_size; /* bytes of each session's token cache; 0: none */
+    size_t cache_size; /* most bytes of each session's token cache; 0: none */
     _Atomic(session_box *) free_boxes[SESSION_SLOTS];
 #ifndef Py_GIL_DISABLED
     PyObject **ints; /* [vocab_size] int objects, made when first used */

@@ -9,6 +9,11 @@
 #include "huge_pages.h"
 #include "native.h"
 
+/* Bytes of a token cache at first. Cold text gains nothing from more, and fills it slower. */
+#define FIRST_CACHE ((size_t)8 << 20)
+#define CACHE_GROWTH 4u
+#define CACHE_SET 128u /* bytes of a set of the cache */
+
 static void box_free(session_box *box)
 {
     if (box == NULL) return;
@@ -39,10 +44,13 @@ static void *new_cache(size_t size)
 static isotok_status box_init_cache(model_object *self, session_box *box, isotok_error *error)
 {
     if (self->cache_size == 0) return ISOTOK_OK;
-    if (box->cache == NULL) box->cache = new_cache(self->cache_size);
+    if (box->cache == NULL) {
+        box->cache_size = self->cache_size < FIRST_CACHE ? self->cache_size : FIRST_CACHE;
+        box->cache = new_cache(box->cache_size);
+    }
     if (box->cache == NULL) return ISOTOK_OK;
-    return isotok_session_cache(box->session, cache_in(box->cache, self->cache_size),
-                                self->cache_size, error);
+    return isotok_session_cache(box->session, cache_in(box->cache, box->cache_size),
+                                box->cache_size, error);
 }
 
 /* Adds what the cache of a box has done since the box was made. */
@@ -131,8 +139,36 @@ static bool box_trim(model_object *self, session_box *box)
     return box_init(self, box, &error) == ISOTOK_OK;
 }
 
+/* Makes the cache larger, up to the model's limit, when it was missed as often as it has sets: the
+ * texts have more different chunks than it holds. The new one begins empty; without memory for it
+ * the old one stays. */
+static void box_grow_cache(model_object *self, session_box *box)
+{
+    isotok_cache_info now = {.size = sizeof now};
+    if (box->cache_size >= self->cache_size || box->cache == NULL ||
+        isotok_session_cache_info(box->session, &now) != ISOTOK_OK ||
+        now.probes - now.hits < box->cache_size / CACHE_SET)
+        return;
+    const size_t most = self->cache_size / CACHE_GROWTH;
+    const size_t size = box->cache_size < most ? box->cache_size * CACHE_GROWTH : self->cache_size;
+    void *memory = new_cache(size), *old = box->cache;
+    isotok_cache_info sum = {0};
+    isotok_error error = error_new();
+    box_add_counts(box, &sum);
+    if (memory == NULL) return;
+    if (isotok_session_cache(box->session, cache_in(memory, size), size, &error) != ISOTOK_OK) {
+        free(memory);
+        return;
+    }
+    box->counted = sum;
+    box->cache = memory;
+    box->cache_size = size;
+    free(old);
+}
+
 void box_give(model_object *self, session_box *box)
 {
+    box_grow_cache(self, box);
     if (!box_trim(self, box)) {
         box_free(box);
         return;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import random
 import re
@@ -17,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from isotok import CacheInfo, ClosedError, LimitError, TokenizerError
 from isotok.compile import compile_model
-from support import data, oracle, spine, texts
+from support import data, oracle, spine, texts, toy_hf
 from support.models import WORD, model
 from support.random_models import random_model, random_text
 from support.toy import LETTERS, WORDS, byte_model, toy_model
@@ -63,6 +64,24 @@ def test_entries(backend: str, size: int | None, entries: int) -> None:
     assert tok.encode("hello world") == [3, 4]
     assert tok.cache_info().entries == entries
     assert entries * ENTRY <= (1 << 23 if size is None else size)
+
+
+def test_it_grows_natively(backend: str) -> None:
+    """More different words than it has sets: a larger one, up to cache_bytes; the ids stay."""
+    letters = [chr(0x4E00 + i) for i in range(300)] + list("abcdefgh")
+    some = random.Random(5)
+    words = ("".join(some.choices(letters, k=some.randint(4, 30))) for _ in range(70_000))
+    text = " ".join(f"{word} the of and" for word in words)  # else it steps aside
+    source = compile_model(json.dumps(toy_hf.bytes_bpe()).encode())
+    plain = load(source, backend, 0).encode(text)
+    for size, grown in ((None, 4), (8 << 20, 1), (12 << 20, 1), (16 << 20, 2), (64 << 20, 4)):
+        tokenizer = load(source, backend, size)
+        before = tokenizer.encode("a") and tokenizer.cache_info().entries
+        for _ in range(3):
+            assert tokenizer.encode(text) == plain
+        info = tokenizer.cache_info()
+        assert info.entries == before * (grown if backend == "native" else 1)
+        assert info.hits > 0
 
 
 def test_that_it_is_off() -> None:
