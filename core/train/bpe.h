@@ -161,6 +161,8 @@ uint32_t isotok__utf8(uint32_t character, uint8_t out[4]);
 struct isotok__pair *isotok__bpe_find(const struct isotok_bpe *t, uint64_t key);
 struct isotok__pair *isotok__bpe_insert(struct isotok_bpe *t, uint64_t key);
 uint32_t isotok__bpe_new_list(struct isotok_bpe *t);
+/* Makes room for so many places, more than there are. */
+bool isotok__bpe_grow_places(struct isotok_bpe *t, struct isotok__places *list, size_t capacity);
 void isotok__bpe_drop_list(struct isotok_bpe *t, struct isotok__pair *pair);
 void isotok__bpe_drop_pairs(struct isotok_bpe *t);
 bool isotok__bpe_push(struct isotok_bpe *t, uint64_t key, int64_t count);

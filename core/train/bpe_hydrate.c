@@ -180,14 +180,9 @@ static bool add_place(struct isotok_bpe *t, struct isotok__pair *pair, uint32_t 
 {
     struct isotok__places *list = &t->lists[pair->list];
     if (list->count != 0 && list->words[list->count - 1] == word) return true;
-    if (list->count == list->capacity) {
-        const size_t wanted = list->capacity ? list->capacity + list->capacity / 2 + 1 : 2;
-        uint32_t *words = realloc(list->words, wanted * sizeof *words);
-        if (words == NULL) return false;
-        isotok__bpe_account(t, (int64_t)((wanted - list->capacity) * sizeof *words));
-        list->words = words;
-        list->capacity = wanted;
-    }
+    if (list->count == list->capacity &&
+        !isotok__bpe_grow_places(t, list, list->capacity ? list->capacity * 3 / 2 + 1 : 2))
+        return false;
     list->words[list->count++] = word;
     t->stats.places++;
     t->stats.hydrated_entries++;

@@ -98,15 +98,8 @@ static bool give(struct isotok_bpe *t, uint64_t key, struct isotok__change *chan
     if (pair->list == ISOTOK__NO_LIST) return true;
     change->list = pair->list;
     list = &t->lists[pair->list];
-    if (list->count + change->places > list->capacity) {
-        const size_t wanted = list->count + change->places;
-        uint32_t *words = realloc(list->words, wanted * sizeof *words);
-        if (words == NULL) return false;
-        isotok__bpe_account(t, (int64_t)((wanted - list->capacity) * sizeof *words));
-        list->words = words;
-        list->capacity = wanted;
-    }
-    return true;
+    return list->count + change->places <= list->capacity ||
+           isotok__bpe_grow_places(t, list, list->count + change->places);
 }
 
 static void hand_out(struct isotok_bpe *t, struct isotok__side *side)

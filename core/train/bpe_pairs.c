@@ -72,6 +72,16 @@ uint32_t isotok__bpe_new_list(struct isotok_bpe *t)
     return list;
 }
 
+bool isotok__bpe_grow_places(struct isotok_bpe *t, struct isotok__places *list, size_t capacity)
+{
+    uint32_t *words = realloc(list->words, capacity * sizeof *words);
+    if (words == NULL) return false;
+    isotok__bpe_account(t, (int64_t)((capacity - list->capacity) * sizeof *words));
+    list->words = words;
+    list->capacity = capacity;
+    return true;
+}
+
 void isotok__bpe_drop_list(struct isotok_bpe *t, struct isotok__pair *pair)
 {
     struct isotok__places *list;

@@ -92,14 +92,25 @@ uint32_t isotok__bpe_find_text(const struct isotok_bpe *t, const uint8_t *text, 
     return ISOTOK_BPE_NO_TOKEN;
 }
 
+/* As memcmp, a text behind its beginnings. UTF-8 is ordered as code points are. */
+static int compare(const struct isotok_bpe *t, uint32_t symbol, const uint8_t *text, uint32_t size)
+{
+    const uint32_t own = t->symbols[symbol].size;
+    const int order = memcmp(text_of(t, symbol), text, isotok__min(own, size));
+    return order != 0 ? order : (own > size) - (own < size);
+}
+
+int isotok__bpe_compare_texts(const struct isotok_bpe *t, uint32_t a, uint32_t b)
+{
+    return compare(t, a, text_of(t, b), t->symbols[b].size);
+}
+
 uint32_t isotok__bpe_find_character(const struct isotok_bpe *t, const uint8_t *text, uint32_t size)
 {
-    uint32_t low = 0, high = t->chars; /* UTF-8 is ordered as code points are */
+    uint32_t low = 0, high = t->chars;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const struct isotok__symbol_text *one = &t->symbols[middle];
-        int order = memcmp(text_of(t, middle), text, isotok__min(one->size, size));
-        if (order == 0) order = (one->size > size) - (one->size < size);
+        const int order = compare(t, middle, text, size);
         if (order == 0) return middle;
         if (order < 0)
             low = middle + 1;
@@ -216,11 +227,4 @@ uint32_t isotok__bpe_made(struct isotok_bpe *t, uint32_t left, uint32_t right, b
     t->pool_size += a + b;
     *out_new = true;
     return isotok__bpe_add_token(t, made) ? made : ISOTOK_BPE_NO_TOKEN;
-}
-
-int isotok__bpe_compare_texts(const struct isotok_bpe *t, uint32_t a, uint32_t b)
-{
-    const struct isotok__symbol_text *x = &t->symbols[a], *y = &t->symbols[b];
-    const int order = memcmp(t->pool + x->at, t->pool + y->at, isotok__min(x->size, y->size));
-    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
 }
