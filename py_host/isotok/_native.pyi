@@ -120,18 +120,3 @@ def bpe_run(
     window: int,
     /,
 ) -> BpeRun: ...
-def train_bpe(
-    counts: WordCounts,
-    target: int,
-    unit: int,
-    tie_break: int,
-    base: tuple[BufferLike, BufferLike] | None,
-    byte_ids: BufferLike | None,
-    min_frequency: int,
-    max_token_bytes: int,
-    limit_alphabet: int,
-    forbidden: tuple[BufferLike, BufferLike] | None,
-    window: int,
-    progress: Callable[[int, int], object] | None,
-    /,
-) -> tuple[Buffer, tuple[Buffer, Buffer], dict[str, int]]: ...

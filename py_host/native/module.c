@@ -85,11 +85,10 @@ static PyMethodDef module_methods[] = {
      "open(blob, verify, cache_bytes) -> Model: opens a 64-aligned blob, which it keeps."},
     {"compile", (PyCFunction)(void (*)(void))module_compile, METH_FASTCALL,
      "compile(source, kind, form) -> Buffer: runs the model compiler."},
-    {"word_counts", module_word_counts, METH_O, "word_counts(model) -> WordCounts: see train.c."},
+    {"word_counts", module_word_counts, METH_O,
+     "word_counts(model) -> WordCounts: see word_counts.c."},
     {"bpe_run", (PyCFunction)(void (*)(void))module_bpe_run, METH_FASTCALL,
-     "bpe_run(counts, options…) -> BpeRun: see train.c."},
-    {"train_bpe", (PyCFunction)(void (*)(void))module_train_bpe, METH_FASTCALL,
-     "train_bpe(counts, target, options…) -> (merges, tokens, stats): see train.c."},
+     "bpe_run(counts, options…) -> BpeRun: see bpe_run.c."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -196,12 +196,11 @@ PyObject *model_long_text(PyObject *self, PyObject *bytes);
 extern PyType_Spec model_spec;
 PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-/* train.c */
+/* word_counts.c, bpe_run.c */
 extern PyType_Spec counts_spec;
 extern PyType_Spec bpe_spec;
 PyObject *module_word_counts(PyObject *module, PyObject *model);
 PyObject *module_bpe_run(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *module_train_bpe(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* compile.c */
 PyObject *module_compile(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -48,7 +48,7 @@ def base() -> tuple[bytes, bytes]:
 
 
 def start(counts: Any, **options: Any) -> Any:
-    """Return a run; the options are those of train.c."""
+    """Return a run; the options are those of bpe_run.c."""
     known: dict[str, Any] = {
         "unit": 0, "tie_break": 0, "base": base(), "byte_ids": None, "min_frequency": 1,
         "max_token_bytes": 0, "limit_alphabet": NONE, "forbidden": None, "window": 0,

@@ -1,0 +1,37 @@
+/* train.h: what word_counts.c and bpe_run.c share: counting words and training BPE, see
+ * core/train/isotok_train.h. For isotok.train.
+ *
+ * Errors are isotok.errors.TokenizerError. Work is done without the lock; an object that another
+ * thread works with is an error. */
+#ifndef ISOTOK_NATIVE_TRAIN_H
+#define ISOTOK_NATIVE_TRAIN_H
+
+#include "isotok_train.h"
+#include "native.h"
+
+/* word_counts.c */
+typedef struct {
+    PyObject_HEAD isotok_counts *counts;
+    model_object *model; /* or NULL */
+    atomic_flag busy;
+} counts_object;
+
+/* train.c. Both set an exception and return NULL. */
+PyObject *train_fail(module_state *state, const char *text);
+PyObject *train_fail_with(module_state *state, const isotok_train_error *error);
+/* Makes the object this thread's until the flag is cleared; false: an exception is set. */
+bool train_take(PyObject *self, atomic_flag *busy);
+/* A buffer of whole elements of `unit` bytes. */
+bool view_get(PyObject *object, Py_buffer *view, size_t unit, const char *name);
+
+/* Texts end to end, and where each ends. */
+typedef struct {
+    Py_buffer pool, ends;
+    isotok_bpe_texts texts;
+} texts_view;
+
+/* Checks that the ends ascend inside the pool; true: `view` is to be released. */
+bool texts_get(PyObject *pool, PyObject *ends, texts_view *view);
+void texts_release(texts_view *view);
+
+#endif
