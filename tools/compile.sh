@@ -5,6 +5,9 @@
 
 CORE_INCLUDES="-Icore/include -Icore/src"
 BUILD_INCLUDES="$CORE_INCLUDES -Icore/build"
+# What a native library holds beside the model compiler, and the headers of all but the core.
+NATIVE_FOLDERS=(core/src core/platform core/parallel core/train)
+NATIVE_INCLUDES="-Icore/platform -Icore/parallel -Icore/train"
 
 # Prints the C files directly in the given folders, sorted.
 c_sources() {
@@ -122,7 +125,7 @@ link_if_stale() { # target objects… -- command…
 # parallel and train) and build/NAME/libisotok_build.a (the model compiler; link it before the other).
 build_static() { # name command
     local name=$1 command=$2 core build
-    mapfile -t core < <(c_sources core/src core/platform core/parallel core/train)
+    mapfile -t core < <(c_sources "${NATIVE_FOLDERS[@]}")
     mapfile -t build < <(c_sources core/build)
     compile_objects "build/$name/core" "$command $BUILD_INCLUDES" "${core[@]}" "${build[@]}"
     mapfile -t core < <(objects_of "build/$name/core" "${core[@]}")
@@ -141,7 +144,7 @@ NATIVE_COMMAND="${CC:-gcc} @core/cflags.txt @core/warnings.txt $X86_FLAGS -fPIC"
 build_native() {
     build_static native "$NATIVE_COMMAND"
     local folder=build/native objects
-    mapfile -t objects < <(objects_from $folder/core core/src core/platform core/parallel core/train)
+    mapfile -t objects < <(objects_from $folder/core "${NATIVE_FOLDERS[@]}")
     link_if_stale $folder/libisotok.so "${objects[@]}" -- \
         "${CC:-gcc}" -shared -Wl,-z,defs -o $folder/libisotok.so "${objects[@]}"
     mapfile -t objects < <(objects_from $folder/core core/build)
@@ -175,7 +178,7 @@ build_c_tests() { # name
     command=$(variant_command "$name")
     build_static "$name" "$command"
     mapfile -t sources < <(c_sources tests/c)
-    compile_objects "$folder" "$command $BUILD_INCLUDES -Icore/platform -Icore/parallel -Icore/train -Itests/c" "${sources[@]}"
+    compile_objects "$folder" "$command $BUILD_INCLUDES $NATIVE_INCLUDES -Itests/c" "${sources[@]}"
     for source in "${sources[@]}"; do
         case ${source##*/} in
         test_* | bigendian_*) programs+=("$source") ;;
@@ -250,10 +253,10 @@ build_py() {
         include=$("$VENV_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))')
         build_native
         compile_objects build/py "$NATIVE_COMMAND -DPy_LIMITED_API=0x030B0000 \
--Icore/include -Icore/build -Icore/platform -Icore/parallel -Icore/train -isystem $include" "${sources[@]}"
+-Icore/include -Icore/build $NATIVE_INCLUDES -isystem $include" "${sources[@]}"
         mapfile -t objects < <(
             objects_of build/py "${sources[@]}"
-            objects_from build/native/core core/src core/build core/platform core/parallel core/train
+            objects_from build/native/core core/build "${NATIVE_FOLDERS[@]}"
         )
         link_if_stale $extension "${objects[@]}" -- \
             "${CC:-gcc}" -shared -o $extension "${objects[@]}"
