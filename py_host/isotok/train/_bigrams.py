@@ -13,7 +13,7 @@ import numpy as np
 from isotok.errors import TokenizerError
 from isotok.train._counts_file import pack_counts, unpack_counts
 from isotok.train._options import MOST_COUNT, Progress, whole
-from isotok.train._sources import MAX_BYTES, MAX_RECORDS, check_record, feed
+from isotok.train._sources import MAX_BYTES, MAX_RECORDS, check_texts, feed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,10 +128,7 @@ class BigramCounter:
 
     def add_batch(self, texts: Sequence[str]) -> None:
         """Count texts, each for itself."""
-        if isinstance(texts, str):
-            raise TypeError("texts: give a list of texts, not one text")
-        for number, text in enumerate(texts):
-            check_record(text, number)
+        check_texts(texts)
         joined = "\n".join(texts)
         special = self._pre_tokenizer.special_pattern
         points = code_points(re.sub(special, "\n", joined) if special else joined)

@@ -20,7 +20,7 @@ from isotok.train._counts_file import MAGIC, Item, blocks, header, read_blocks, 
 from isotok.train._files import read_table
 from isotok.train._options import MOST_COUNT, Progress, whole
 from isotok.train._pretokenizer import PreTokenizer
-from isotok.train._sources import MAX_BYTES, MAX_RECORDS, check_record, feed
+from isotok.train._sources import MAX_BYTES, MAX_RECORDS, check_record, check_texts, feed
 from isotok.train._table import Table, new_table
 
 Words = Mapping[str, int] | Iterable[tuple[str | bytes, int]]
@@ -84,10 +84,7 @@ class WordCounter:
 
     def add_batch(self, texts: Sequence[str]) -> None:
         """Count the words of texts, each for itself; all of them, or none if one is no text."""
-        if isinstance(texts, str):
-            raise TypeError("texts: give a list of texts, not one text")
-        for number, text in enumerate(texts):
-            check_record(text, number)
+        check_texts(texts)
         self._table.add_texts(texts)
         self._spill_if_full()
 

@@ -13,7 +13,7 @@ import numpy as np
 from isotok.errors import TokenizerError
 from isotok.train._bigrams import Shaper, code_points
 from isotok.train._data import ModelData, Shape, data_of
-from isotok.train._exports import tokenizer_json
+from isotok.train._exports import blob, byte_level_step, tokenizer_json
 from isotok.train._model_files import read_files, read_folder
 from isotok.train._options import FileFormat, UnicodeBigramMixedBoundary, Unit, one_of
 from isotok.train._pretokenizer import PreTokenizer
@@ -164,7 +164,6 @@ class BpeEncoder:
     def tokenizer(self) -> Tokenizer:
         """The model in the core."""
         import isotok
-        from isotok.train._exports import blob
 
         if self.data.bytes_built:
             raise TokenizerError(
@@ -178,14 +177,12 @@ class BpeEncoder:
         import json
 
         import isotok
-
-        document = tokenizer_json(self.data)
-        byte_level = self.unit == "byte"
-        whole = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-        document["pre_tokenizer"] = {**whole, "trim_offsets": True} if byte_level else None
-        document["added_tokens"] = []
         from isotok.compile import compile_model
 
+        document = tokenizer_json(self.data)
+        letters = self.unit == "byte"
+        document["pre_tokenizer"] = byte_level_step(use_regex=False) if letters else None
+        document["added_tokens"] = []
         return isotok.load(compile_model(json.dumps(document).encode()))
 
     @cached_property

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from isotok.train._options import Learned, Options, Tick
 from isotok.train._python import PythonEngine, first_tokens
-from isotok.train._table import NativeTable, Table, native
+from isotok.train._table import NativeTable, Table, native, packed, unpacked
 
 _ANY: Final = 0xFFFFFFFF
 _MERGE: Final = np.dtype(
@@ -62,19 +61,19 @@ class NativeEngine:
             table.counts,
             int(options.unit == "unicode"),
             int(options.tie_break == "largest_content"),
-            None if base is None else _packed(base),
+            None if base is None else packed(base),
             None,
             options.cutoff,
             options.max_token_length or 0,
             _ANY if options.limit_alphabet is None else options.limit_alphabet,
-            _packed(pairs) if pairs else None,
+            packed(pairs) if pairs else None,
             options.hot_pair_window_size or 0,
         )
         self._learned: Learned | None = None
         self._exhausted = False
         if start is not None:
             merges = np.array([(a, b, made, 0, n) for a, b, made, n in start.merges], _MERGE)
-            self._run.replay(*_packed(start.tokens[256:]), merges)
+            self._run.replay(*packed(start.tokens[256:]), merges)
             return
         for char in options.required:
             self._run.add_character(ord(char))
@@ -86,7 +85,7 @@ class NativeEngine:
             pool, ends = self._run.tokens()
             merges: list[Any] = np.frombuffer(self._run.merges(), _MERGE).tolist()
             self._learned = Learned(
-                _unpacked(pool, ends),
+                list(unpacked(pool, ends)),
                 [(left, right, made, count) for left, right, made, _, count in merges],
                 exhausted=self._exhausted,
             )
@@ -122,16 +121,6 @@ class NativeEngine:
     def end(self, learned: Learned) -> None:
         """Set the result of a run that is over."""
         self._learned = learned
-
-
-def _packed(texts: list[bytes]) -> tuple[bytes, Any]:
-    return b"".join(texts), np.fromiter(accumulate(map(len, texts)), "<u8", len(texts))
-
-
-def _unpacked(pool: Any, ends: Any) -> list[bytes]:
-    data = bytes(pool)
-    stops: list[int] = np.frombuffer(ends, "<u8").tolist()
-    return [data[a:b] for a, b in zip([0, *stops[:-1]], stops, strict=True)]
 
 
 def new_engine(options: Options, table: Table, start: Learned | None = None) -> Engine:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from isotok.errors import TokenizerError
 from isotok.train._data import ModelData, is_lone_byte
+from isotok.train._options import GPT2_PATTERN
 from isotok.train._spelling import spell
 
 _BYTE_TOKEN: Final = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
@@ -40,7 +41,7 @@ def tokenizer_json(data: ModelData) -> dict[str, Any]:
         "normalizer": None,
         "pre_tokenizer": pre_tokenizer(data.pat_str, byte_level=not fallback),
         "post_processor": None,
-        "decoder": _FALLBACK_DECODER if fallback else _byte_level(use_regex=True),
+        "decoder": _FALLBACK_DECODER if fallback else byte_level_step(use_regex=True),
         "model": {
             "type": "BPE",
             "dropout": None,
@@ -60,21 +61,21 @@ _FALLBACK_DECODER: Final = {
     "type": "Sequence",
     "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}],
 }
-_GPT2: Final = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
 def pre_tokenizer(pat_str: str | None, *, byte_level: bool) -> dict[str, Any]:
     """Return the pre-tokenizer of a pattern; text that it does not match is lost."""
     if pat_str is None and byte_level:
-        return _byte_level(use_regex=True)
-    pattern = {"Regex": _GPT2 if pat_str is None else pat_str}
+        return byte_level_step(use_regex=True)
+    pattern = {"Regex": GPT2_PATTERN if pat_str is None else pat_str}
     split = {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": True}
     if not byte_level:
         return split
-    return {"type": "Sequence", "pretokenizers": [split, _byte_level(use_regex=False)]}
+    return {"type": "Sequence", "pretokenizers": [split, byte_level_step(use_regex=False)]}
 
 
-def _byte_level(*, use_regex: bool) -> dict[str, Any]:
+def byte_level_step(*, use_regex: bool) -> dict[str, Any]:
+    """Return the step that spells bytes as letters; with GPT-2's pattern or without one."""
     return {
         "type": "ByteLevel",
         "add_prefix_space": False,

@@ -11,19 +11,18 @@ import heapq
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
+from isotok.compile.tokenizer_json.bytes_of_letters import BYTE_OF
 from isotok.train._options import Learned, Options, Tick
 
 CHARS: Final = 0x110000
 """Character c is the symbol c - CHARS while ids are from 0: characters come before tokens."""
 Symbols = tuple[int, int]
-_Key = tuple[object, ...]
+_Key = tuple[int, int, Any] | tuple[int, int, Any, Any]
 _PERIOD: Final = 100
 
-LETTER_ORDER: Final = [
-    *range(33, 127), *range(161, 173), *range(174, 256), *range(33), *range(127, 161), 173,
-]  # fmt: skip
+LETTER_ORDER: Final = [BYTE_OF[letter] for letter in sorted(BYTE_OF)]
 """Bytes in the order of the letters that stand for them in byte-level files."""
 
 
@@ -136,7 +135,7 @@ class PythonEngine:
                 heapq.heappop(self._heap)
                 continue
             count = self._chars[pair[0]] if unit else self._pairs.get(pair, 0)
-            if not unit and count < -int(str(key[0])):
+            if not unit and count < -key[0]:
                 heapq.heappop(self._heap)
                 if count > 0:
                     heapq.heappush(self._heap, (self._key(pair, count), pair))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, Protocol, cast, runtime_checkable
 
@@ -81,6 +81,14 @@ def check_record(record: object, number: int) -> int:
             f"record {number}: character {error.start} is a lone surrogate, which is no text; "
             'replace it: text.encode("utf-8", "replace").decode()'
         ) from None
+
+
+def check_texts(texts: Sequence[object]) -> None:
+    """Refuse what is not a list of records, and name the one that is none."""
+    if isinstance(texts, str):
+        raise TypeError("texts: give a list of texts, not one text")
+    for number, text in enumerate(texts):
+        check_record(text, number)
 
 
 def batches(records: Iterable[str], max_records: int, max_bytes: int) -> Iterator[list[str]]:

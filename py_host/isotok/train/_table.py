@@ -144,8 +144,7 @@ class NativeTable:
         every = (item for item in items if item[1])
         while rows := list(islice(every, _ROWS)):
             words, counts = zip(*rows, strict=True)
-            ends = np.fromiter(accumulate(map(len, words)), "<u8", len(words))
-            self._add(b"".join(words), ends, np.array(counts, "<i8"))
+            self._add(*packed(words), np.array(counts, "<i8"))
 
     def _add(self, pool: Any, ends: Any, counts: Any) -> None:
         try:
@@ -156,19 +155,29 @@ class NativeTable:
     def items(self) -> Iterator[Item]:
         """Return words with counts, ascending."""
         pool, ends, counts = self.counts.arrays()
-        data = bytes(pool)
-        stops: list[int] = np.frombuffer(ends, "<u8").tolist()
         numbers: list[int] = np.frombuffer(counts, "<i8").tolist()
-        begin = 0
-        for end, number in zip(stops, numbers, strict=True):
-            yield data[begin:end], number
-            begin = end
+        yield from zip(unpacked(pool, ends), numbers, strict=True)
 
     def clear(self) -> None:
         """Forget all."""
         self._counts.clear()
         if self._uncut is not None:
             self._uncut.clear()
+
+
+def packed(texts: Sequence[bytes]) -> tuple[bytes, NDArray[np.uint64]]:
+    """Return texts end to end, and where each ends."""
+    return b"".join(texts), np.fromiter(accumulate(map(len, texts)), "<u8", len(texts))
+
+
+def unpacked(pool: Any, ends: Any) -> Iterator[bytes]:
+    """Return the texts of buffers as `packed` makes them."""
+    data = bytes(pool)
+    stops: list[int] = np.frombuffer(ends, "<u8").tolist()
+    begin = 0
+    for end in stops:
+        yield data[begin:end]
+        begin = end
 
 
 def cut_words(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from isotok.errors import TokenizerError
@@ -214,7 +214,7 @@ def _shape_of(
         )
     if ratio not in (None, 1.0):
         raise TokenizerError("lossless and primary_vocab_ratio exclude each other")
-    return replace(Bigrams(), mixed_boundary="keep")
+    return Bigrams()
 
 
 @dataclass(slots=True)

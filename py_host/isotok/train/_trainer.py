@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isotok.errors import TokenizerError
@@ -20,7 +19,6 @@ from isotok.train._data import (
 )
 from isotok.train._engine import Engine, new_engine
 from isotok.train._fallback import run_with_fallback
-from isotok.train._model_files import write_files
 from isotok.train._options import (
     FileFormat,
     InitialAlphabet,
@@ -35,7 +33,6 @@ from isotok.train._options import (
     whole,
 )
 from isotok.train._python import first_tokens
-from isotok.train._spelling import resolve_format
 from isotok.train._table import Table, new_words
 
 if TYPE_CHECKING:
@@ -353,12 +350,7 @@ class BpeTrainer:
         self, name: str, *, outdir: str | os.PathLike[str] = ".", format: FileFormat | None = None
     ) -> None:
         """Write `vocab.NAME[UNIT].json` and `merges.NAME[UNIT].txt`."""
-        folder = Path(outdir)
-        self.save_files(
-            folder / f"vocab.{name}[{self.unit}].json",
-            folder / f"merges.{name}[{self.unit}].txt",
-            format=format,
-        )
+        self.validate_model().save(name, outdir=outdir, format=format)
 
     def save_files(
         self,
@@ -368,8 +360,7 @@ class BpeTrainer:
         format: FileFormat | None = None,
     ) -> None:
         """Check what was learned, and write its two files."""
-        form = resolve_format(self.unit, format)
-        write_files(self.validate_model().data, vocab_path, merges_path, form)
+        self.validate_model().save_files(vocab_path, merges_path, format=format)
 
     # -- for whoever runs it in parts -------------------------------------------------
 
