@@ -7,6 +7,7 @@ from typing import Any
 
 import isotok
 import isotok.compile
+import isotok.train
 import pytest
 from support import api
 from support.toy import byte_model
@@ -68,7 +69,8 @@ def test_every_name_of_the_table_exists() -> None:
 
 
 def test_every_public_name_is_in_the_table() -> None:
-    assert sorted(public_names()) == api.names("python")
+    ours = [name for name in api.names("python") if not name.startswith("isotok.train.")]
+    assert sorted(public_names()) == ours  # isotok.train has more than the C core: training.md
 
 
 def test_every_name_works_on_an_opened_model(backend: str) -> None:
