@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 import isotok
 import isotok.compile
-import isotok.train
 import pytest
 from support import api
 from support.toy import byte_model
@@ -24,6 +24,8 @@ MADE_BY_PYTHON = {
 def find(name: str) -> Any:
     """Resolve a name as a user writes it."""
     path = name if name.startswith("isotok.") else f"isotok.{name}"
+    if path.startswith("isotok.train."):
+        importlib.import_module("isotok.train")
     module, _, rest = path.partition(".")
     found: Any = importlib.import_module(module)
     for part in rest.split("."):
@@ -40,6 +42,12 @@ def public_names() -> set[str]:
             if base.__module__.startswith("isotok"):
                 found |= {f"{kind.__name__}.{name}" for name in vars(base) if is_public(name)}
     return found - REFUSED
+
+
+def reachable_names() -> list[str]:
+    """The table's names that can be here: training needs numpy, which Pyodide may be without."""
+    numpy = importlib.util.find_spec("numpy") is not None
+    return [n for n in api.names("python") if numpy or not n.startswith("isotok.train.")]
 
 
 def is_public(name: str) -> bool:
@@ -64,7 +72,7 @@ def test_form_of_the_table() -> None:
 
 
 def test_every_name_of_the_table_exists() -> None:
-    for name in api.names("python"):
+    for name in reachable_names():
         assert find(name) is not None, name
 
 
