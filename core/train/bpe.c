@@ -169,8 +169,11 @@ static isotok_train_status advance(struct isotok_bpe *t, int64_t least, isotok_t
         }
         if (t->threshold != 0) status = next_pair(t, &pair, error);
         if (status != ISOTOK_TRAIN_OK) return status;
-        if (pair != NULL && (character == NULL || pair->count > count))
-            return pair->count < least ? ISOTOK_TRAIN_EXHAUSTED : isotok__bpe_merge(t, pair, error);
+        if (pair != NULL && (character == NULL || pair->count > count)) {
+            if (pair->count < least) return ISOTOK_TRAIN_EXHAUSTED;
+            status = isotok__bpe_merge(t, pair, error);
+            return status == ISOTOK_TRAIN_OK ? isotok__bpe_prune(t, error) : status;
+        }
         /* pairs that are not hot are below the threshold */
         if (character != NULL && t->threshold != 0 && count >= t->threshold - 1) {
             t->last_count = count;

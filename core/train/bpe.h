@@ -174,6 +174,7 @@ void isotok__bpe_account(struct isotok_bpe *t, int64_t more);
 /* bpe_hydrate.c: all pairs that occur at least `least` times, or those that occur most often. */
 isotok_train_status isotok__bpe_hydrate(struct isotok_bpe *t, int64_t least,
                                         isotok_train_error *error);
+isotok_train_status isotok__bpe_prune(struct isotok_bpe *t, isotok_train_error *error);
 /* The count and places of a pair that has only a bound. */
 isotok_train_status isotok__bpe_resolve(struct isotok_bpe *t, struct isotok__pair *pair,
                                         isotok_train_error *error);

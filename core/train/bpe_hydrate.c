@@ -4,9 +4,9 @@
 #include "bpe.h"
 
 #define DEFAULT_WINDOW 8192u
-#define MAX_PARTITIONS 16u
+#define OVERFULL 2u /* times the window: so many pairs are too many */
 
-/* Counts of all pairs, or those of one partition. */
+/* Counts of all pairs. */
 struct counting {
     struct isotok__candidate *slots;
     uint32_t mask, used;
@@ -60,17 +60,14 @@ static void compact(struct isotok_bpe *t)
     t->arena_count = end;
 }
 
-static bool count_word(struct isotok_bpe *t, struct counting *counting, const uint32_t *word,
-                       uint32_t partition, uint32_t partitions)
+static bool count_word(struct isotok_bpe *t, struct counting *counting, const uint32_t *word)
 {
     const uint32_t *s = word + ISOTOK__WORD_HEAD;
     const int64_t count = isotok__word_count(t, word);
     uint32_t i;
     for (i = 0; i + 1 < word[0]; i++) {
         const uint64_t key = ISOTOK__KEY(s[i], s[i + 1]);
-        const uint32_t hash = isotok__hash_key(key);
-        uint32_t at = hash & counting->mask;
-        if (partitions > 1 && (hash >> 28) % partitions != partition) continue;
+        uint32_t at = isotok__hash_key(key) & counting->mask;
         while (counting->slots[at].key != 0 && counting->slots[at].key != key)
             at = (at + 1) & counting->mask;
         counting->slots[at].count += count;
@@ -81,20 +78,12 @@ static bool count_word(struct isotok_bpe *t, struct counting *counting, const ui
     return true;
 }
 
-static bool count_all(struct isotok_bpe *t, struct counting *counting, uint32_t partition,
-                      uint32_t partitions)
+static bool count_all(struct isotok_bpe *t, struct counting *counting)
 {
     size_t at;
-    if (counting->slots == NULL) {
-        if (!resize(t, counting)) return false;
-    } else {
-        memset(counting->slots, 0, ((size_t)counting->mask + 1) * sizeof *counting->slots);
-    }
-    counting->used = 0;
-    for (at = 0; at < t->arena_count; at = next_word(t, at)) {
-        const uint32_t *word = t->arena + at;
-        if (!count_word(t, counting, word, partition, partitions)) return false;
-    }
+    if (!resize(t, counting)) return false;
+    for (at = 0; at < t->arena_count; at = next_word(t, at))
+        if (!count_word(t, counting, t->arena + at)) return false;
     return true;
 }
 
@@ -217,23 +206,48 @@ static bool admit(struct isotok_bpe *t, const struct selection *selection)
     return true;
 }
 
+static size_t window_of(const struct isotok_bpe *t)
+{
+    return t->options.window ? t->options.window : DEFAULT_WINDOW;
+}
+
+/* Merges make pairs that are hot: when there are too many, only the most frequent stay. */
+isotok_train_status isotok__bpe_prune(struct isotok_bpe *t, isotok_train_error *error)
+{
+    struct selection selection = {.bound = t->threshold};
+    size_t i;
+    if (t->stats.pairs <= window_of(t) * OVERFULL) return ISOTOK_TRAIN_OK;
+    for (i = 0; i <= t->pairs_mask; i++) {
+        const struct isotok__pair *pair = &t->pairs[i];
+        if (pair->key == 0 || pair->list == ISOTOK__NO_LIST) continue;
+        if (!isotok__train_grow(&selection.found, &selection.capacity, selection.count + 1,
+                                sizeof *selection.found)) {
+            free(selection.found);
+            return isotok__train_fail(error, ISOTOK_TRAIN_E_MEMORY, "no memory for pairs",
+                                      t->token_count);
+        }
+        selection.found[selection.count++] = (struct isotok__candidate){pair->count, pair->key};
+    }
+    keep_highest(&selection, window_of(t));
+    free(selection.found);
+    t->threshold = selection.bound;
+    for (i = 0; i <= t->pairs_mask; i++)
+        if (t->pairs[i].key != 0 && t->pairs[i].count < t->threshold)
+            isotok__bpe_drop_list(t, &t->pairs[i]);
+    return ISOTOK_TRAIN_OK;
+}
+
 isotok_train_status isotok__bpe_hydrate(struct isotok_bpe *t, int64_t least,
                                         isotok_train_error *error)
 {
-    const size_t most = t->options.window ? t->options.window : DEFAULT_WINDOW;
+    const size_t most = window_of(t);
     struct counting counting = {0};
     struct selection selection = {.bound = least};
-    const size_t guess = t->options.window ? t->arena_count / 16 / most : 1;
-    const uint32_t partitions = (uint32_t)(guess < 1 ? 1 : isotok__min(guess, MAX_PARTITIONS));
-    uint32_t i;
-    bool done = true;
+    bool done;
     isotok__bpe_drop_pairs(t);
     compact(t);
-    for (i = 0; i < partitions && done; i++) {
-        done = count_all(t, &counting, i, partitions);
-        if (done) done = collect(t, &counting, &selection, most);
-        t->stats.hydration_scans++;
-    }
+    done = count_all(t, &counting) && collect(t, &counting, &selection, most);
+    t->stats.hydration_scans++;
     if (counting.slots != NULL)
         isotok__bpe_account(t, -((int64_t)counting.mask + 1) * (int64_t)sizeof *counting.slots);
     free(counting.slots);
