@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base.h"
+#include "bigrams.h"
 #include "counts.h"
 #include "session.h"
 
@@ -49,6 +50,7 @@ struct isotok_counts {
     uint8_t *window, *symbols; /* [window_size + PADDING] */
     size_t window_size;
     struct isotok__cutter cutter;
+    struct isotok__shape *shape; /* or NULL */
 };
 
 isotok_counts *isotok_counts_new(const isotok_model *model)
@@ -67,14 +69,26 @@ void isotok_counts_clear(isotok_counts *c)
     free(c->arena);
     free(c->window);
     free(c->symbols);
-    *c = (struct isotok_counts){.model = c->model};
+    *c = (struct isotok_counts){.model = c->model, .shape = c->shape};
 }
 
 void isotok_counts_free(isotok_counts *c)
 {
     if (c == NULL) return;
     isotok_counts_clear(c);
+    isotok__shape_free(c->shape);
     free(c);
+}
+
+isotok_train_status isotok_counts_cut(isotok_counts *c, const uint64_t *keys, uint32_t count,
+                                      int mixed, isotok_train_error *error)
+{
+    struct isotok__shape *shape = isotok__shape_new(keys, count, mixed != 0);
+    if (shape == NULL)
+        return isotok__train_fail(error, ISOTOK_TRAIN_E_MEMORY, "no memory for bigrams", count);
+    isotok__shape_free(c->shape);
+    c->shape = shape;
+    return ISOTOK_TRAIN_OK;
 }
 
 uint32_t isotok_counts_size(const isotok_counts *c)
@@ -274,6 +288,23 @@ static isotok_train_status add_ends(isotok_counts *c, uint32_t *begin, const uin
     return ISOTOK_TRAIN_OK;
 }
 
+/* The same; words are cut further by their bigrams. */
+static isotok_train_status add_parts(isotok_counts *c, uint32_t *begin, const uint32_t *ends,
+                                     uint32_t count, isotok_train_error *error)
+{
+    isotok_train_status status = ISOTOK_TRAIN_OK;
+    uint32_t parts[ENDS], n = 0, i = 0, at = *begin;
+    while (i < count && status == ISOTOK_TRAIN_OK) {
+        const uint32_t end = ends[i] & ~ISOTOK__DROPPED;
+        at = end == ends[i] ? isotok__shape_next(c->shape, c->window, at, end) : end;
+        parts[n++] = at == end ? ends[i++] : at;
+        if (n < ENDS && i < count) continue;
+        status = add_ends(c, begin, parts, n, error);
+        n = 0;
+    }
+    return status;
+}
+
 /* Cuts window[0..size) as far as it is known; *out_rest: where the first open word begins. */
 static isotok_train_status cut(isotok_counts *c, uint32_t size, bool is_end, uint32_t *out_rest,
                                isotok_train_error *error)
@@ -284,7 +315,21 @@ static isotok_train_status cut(isotok_counts *c, uint32_t size, bool is_end, uin
     while (status == ISOTOK_TRAIN_OK &&
            (n = isotok__pretokenize(&c->model->pretokenizer, &c->cutter, c->window, size, is_end,
                                     c->symbols, ends, ENDS)) != 0)
-        status = add_ends(c, out_rest, ends, n, error);
+        status = (c->shape ? add_parts : add_ends)(c, out_rest, ends, n, error);
+    return status;
+}
+
+/* A text that no pre-tokenizer cuts. */
+static isotok_train_status add_whole(isotok_counts *c, const uint8_t *text, size_t size,
+                                     isotok_train_error *error)
+{
+    isotok_train_status status = ISOTOK_TRAIN_OK;
+    uint32_t at = 0, end;
+    if (c->shape == NULL || size > MAX_WORD) return isotok_counts_add_word(c, text, size, 1, error);
+    for (; at < size && status == ISOTOK_TRAIN_OK; at = end) {
+        end = isotok__shape_next(c->shape, text, at, (uint32_t)size);
+        status = isotok_counts_add_word(c, text + at, end - at, 1, error);
+    }
     return status;
 }
 
@@ -294,7 +339,7 @@ isotok_train_status isotok_counts_add_text(isotok_counts *c, const uint8_t *text
     isotok_train_status status = ISOTOK_TRAIN_OK;
     uint32_t held = 0, rest;
     if (size == 0) return ISOTOK_TRAIN_OK;
-    if (c->model == NULL) return isotok_counts_add_word(c, text, size, 1, error);
+    if (c->model == NULL) return add_whole(c, text, size, error);
     memset(&c->cutter, 0, sizeof c->cutter);
     while (status == ISOTOK_TRAIN_OK && size > 0) {
         size_t room = held < WINDOW / 2 ? WINDOW : (size_t)held * 2, n;

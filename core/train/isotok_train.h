@@ -87,6 +87,39 @@ isotok_train_status isotok_counts_sort(const isotok_counts *counts, uint32_t *or
 ISOTOK_API(isotok_counts_clear)
 void isotok_counts_clear(isotok_counts *counts);
 
+/* ---- Pairs of characters of scripts without spaces ---- */
+
+#define ISOTOK_BIGRAM_SHIFT 21 /* a pair as a number: left << 21 | right */
+
+typedef struct isotok_bigrams isotok_bigrams;
+
+/* An empty table of pairs of neighbouring characters of Han, Kana, Hangul, Thai, Lao, Khmer and
+ * Myanmar. NULL: no memory. */
+ISOTOK_API(isotok_bigrams_new)
+isotok_bigrams *isotok_bigrams_new(void);
+ISOTOK_API(isotok_bigrams_free)
+void isotok_bigrams_free(isotok_bigrams *bigrams);
+
+/* Counts the pairs of a text, which is UTF-8. */
+ISOTOK_API(isotok_bigrams_add_text)
+isotok_train_status isotok_bigrams_add_text(isotok_bigrams *bigrams, const uint8_t *text,
+                                            size_t size, isotok_train_error *out_error);
+
+/* Number of different pairs; all of them with their counts, in no order. */
+ISOTOK_API(isotok_bigrams_size)
+uint32_t isotok_bigrams_size(const isotok_bigrams *bigrams);
+ISOTOK_API(isotok_bigrams_items)
+void isotok_bigrams_items(const isotok_bigrams *bigrams, uint64_t *keys, int64_t *counts);
+
+ISOTOK_API(isotok_bigrams_clear)
+void isotok_bigrams_clear(isotok_bigrams *bigrams);
+
+/* From now on words of texts are cut between two characters of those scripts whose pair is not
+ * among keys[0..count), which differ; with `mixed` also where only one is of them. */
+ISOTOK_API(isotok_counts_cut)
+isotok_train_status isotok_counts_cut(isotok_counts *counts, const uint64_t *keys, uint32_t count,
+                                      int mixed, isotok_train_error *out_error);
+
 /* ---- Training ---- */
 
 enum { ISOTOK_BPE_BYTES = 0, ISOTOK_BPE_UNICODE = 1 };             /* unit */

@@ -87,6 +87,7 @@ static PyMethodDef module_methods[] = {
      "compile(source, kind, form) -> Buffer: runs the model compiler."},
     {"word_counts", module_word_counts, METH_O,
      "word_counts(model) -> WordCounts: see word_counts.c."},
+    {"bigrams", module_bigrams, METH_NOARGS, "bigrams() -> Bigrams: see bigrams.c."},
     {"bpe_run", (PyCFunction)(void (*)(void))module_bpe_run, METH_FASTCALL,
      "bpe_run(counts, options…) -> BpeRun: see bpe_run.c."},
     {NULL, NULL, 0, NULL},
@@ -136,6 +137,8 @@ static int module_exec(PyObject *module)
     if (state->train_error == NULL) return -1;
     state->counts_type = add_type(module, &counts_spec);
     if (state->counts_type == NULL) return -1;
+    state->bigrams_type = add_type(module, &bigrams_spec);
+    if (state->bigrams_type == NULL) return -1;
     state->bpe_type = add_type(module, &bpe_spec);
     return state->bpe_type == NULL ? -1 : 0;
 }
@@ -152,6 +155,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->long_type);
     Py_VISIT(state->train_error);
     Py_VISIT(state->counts_type);
+    Py_VISIT(state->bigrams_type);
     Py_VISIT(state->bpe_type);
     return 0;
 }
@@ -168,6 +172,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->long_type);
     Py_CLEAR(state->train_error);
     Py_CLEAR(state->counts_type);
+    Py_CLEAR(state->bigrams_type);
     Py_CLEAR(state->bpe_type);
     return 0;
 }

@@ -1,4 +1,6 @@
 /* train.c: see train.h. */
+#include <stdlib.h>
+
 #include "train.h"
 
 PyObject *train_fail(module_state *state, const char *text)
@@ -19,6 +21,55 @@ bool train_take(PyObject *self, atomic_flag *busy)
     if (!atomic_flag_test_and_set(busy)) return true;
     train_fail(state_of(self), "another thread works with this object");
     return false;
+}
+
+static Py_ssize_t take_texts(PyObject *self, PyObject *list, PyObject **texts, text_view *views)
+{
+    const Py_ssize_t count = PyList_Size(list);
+    Py_ssize_t got = 0;
+    for (; got < count; got++) {
+        /* a strong reference: another thread may change the list */
+        texts[got] = Py_XNewRef(PyList_GetItem(list, got));
+        if (texts[got] == NULL) break;
+        if (text_get(state_of(self), texts[got], &views[got]) < 0) {
+            Py_DECREF(texts[got]);
+            break;
+        }
+    }
+    return got;
+}
+
+PyObject *train_add_texts(PyObject *self, atomic_flag *busy, PyObject *list, train_add add,
+                          void *to)
+{
+    isotok_train_error error = {0};
+    Py_ssize_t got = 0;
+    if (!PyList_Check(list)) {
+        PyErr_SetString(PyExc_TypeError, "add_texts() takes a list");
+        return NULL;
+    }
+    if (!train_take(self, busy)) return NULL;
+    PyObject **texts = calloc((size_t)PyList_Size(list) + 1, sizeof *texts);
+    text_view *views = calloc((size_t)PyList_Size(list) + 1, sizeof *views);
+    if (texts == NULL || views == NULL)
+        PyErr_NoMemory();
+    else
+        got = take_texts(self, list, texts, views);
+    if (!PyErr_Occurred()) {
+        PyThreadState *released = PyEval_SaveThread();
+        for (Py_ssize_t i = 0; i < got && error.status >= 0; i++)
+            error.status = add(to, &views[i], &error);
+        PyEval_RestoreThread(released);
+        if (error.status < 0) train_fail_with(state_of(self), &error);
+    }
+    while (got-- > 0) {
+        text_release(&views[got]);
+        Py_DECREF(texts[got]);
+    }
+    free(texts);
+    free(views);
+    atomic_flag_clear(busy);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 bool view_get(PyObject *object, Py_buffer *view, size_t unit, const char *name)

@@ -1,4 +1,4 @@
-/* train.h: what word_counts.c and bpe_run.c share: counting words and training BPE, see
+/* train.h: what word_counts.c, bigrams.c and bpe_run.c share: counting words and training BPE, see
  * core/train/isotok_train.h. For isotok.train.
  *
  * Errors are isotok.errors.TokenizerError. Work is done without the lock; an object that another
@@ -21,6 +21,10 @@ PyObject *train_fail(module_state *state, const char *text);
 PyObject *train_fail_with(module_state *state, const isotok_train_error *error);
 /* Makes the object this thread's until the flag is cleared; false: an exception is set. */
 bool train_take(PyObject *self, atomic_flag *busy);
+/* Gives each str of a list to `add`, without the lock; returns None, or NULL with an exception. */
+typedef isotok_train_status (*train_add)(void *to, text_view *view, isotok_train_error *error);
+PyObject *train_add_texts(PyObject *self, atomic_flag *busy, PyObject *list, train_add add,
+                          void *to);
 /* A buffer of whole elements of `unit` bytes. */
 bool view_get(PyObject *object, Py_buffer *view, size_t unit, const char *name);
 

@@ -5,6 +5,7 @@
  * WordCounts.add_texts(texts: list[str | bytes])     no word spans two texts
  * WordCounts.add_table(pool, ends, counts)           word i is pool[ends[i-1]:ends[i]]; buffers of
  *                                                    bytes, uint64 and int64
+ * WordCounts.cut(keys, mixed)   Words of texts are cut where no pair of the buffer of uint64 is
  * WordCounts.merge(other: WordCounts)
  * WordCounts.arrays() -> (pool, ends, counts)        Buffers like those; words ascending by bytes
  * WordCounts.size() -> int, .bytes() -> int, .memory() -> int, .clear() */
@@ -42,52 +43,33 @@ PyObject *module_word_counts(PyObject *module, PyObject *model)
     return (PyObject *)self;
 }
 
-static isotok_train_status add_views(counts_object *self, text_view *views, Py_ssize_t count,
-                                     isotok_train_error *error)
+static isotok_train_status add_text(void *counts, text_view *view, isotok_train_error *error)
 {
-    isotok_train_status status = ISOTOK_TRAIN_OK;
-    for (Py_ssize_t i = 0; i < count && status == ISOTOK_TRAIN_OK; i++)
-        status = isotok_counts_add_text(self->counts, views[i].data, views[i].size, error);
-    return status;
+    return isotok_counts_add_text(counts, view->data, view->size, error);
 }
 
 static PyObject *counts_add_texts(PyObject *op, PyObject *list)
 {
     counts_object *self = (counts_object *)op;
+    return train_add_texts(op, &self->busy, list, add_text, self->counts);
+}
+
+static PyObject *counts_cut(PyObject *op, PyObject *const *args, Py_ssize_t count)
+{
+    counts_object *self = (counts_object *)op;
     isotok_train_error error = {0};
-    if (!PyList_Check(list)) {
-        PyErr_SetString(PyExc_TypeError, "add_texts() takes a list");
+    Py_buffer keys;
+    uint32_t mixed;
+    if (!arguments("cut", count, 2) || !argument_u32(args[1], &mixed) ||
+        !view_get(args[0], &keys, sizeof(uint64_t), "keys"))
         return NULL;
-    }
-    if (!train_take(op, &self->busy)) return NULL;
-    const Py_ssize_t count = PyList_Size(list);
-    Py_ssize_t got = 0;
-    /* strong references: another thread may change the list */
-    PyObject **texts = calloc((size_t)count + 1, sizeof *texts);
-    text_view *views = calloc((size_t)count + 1, sizeof *views);
-    if (texts == NULL || views == NULL) PyErr_NoMemory();
-    while (texts != NULL && views != NULL && got < count) {
-        texts[got] = Py_XNewRef(PyList_GetItem(list, got));
-        if (texts[got] == NULL) break;
-        if (text_get(state_of(op), texts[got], &views[got]) < 0) {
-            Py_DECREF(texts[got]);
-            break;
-        }
-        got++;
-    }
-    if (!PyErr_Occurred()) {
-        PyThreadState *released = PyEval_SaveThread();
-        add_views(self, views, got, &error);
-        PyEval_RestoreThread(released);
+    if (train_take(op, &self->busy)) {
+        const size_t pairs = (size_t)keys.len / sizeof(uint64_t);
+        isotok_counts_cut(self->counts, keys.buf, (uint32_t)pairs, mixed != 0, &error);
+        atomic_flag_clear(&self->busy);
         if (error.status < 0) train_fail_with(state_of(op), &error);
     }
-    while (got-- > 0) {
-        text_release(&views[got]);
-        Py_DECREF(texts[got]);
-    }
-    free(texts);
-    free(views);
-    atomic_flag_clear(&self->busy);
+    PyBuffer_Release(&keys);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
@@ -227,6 +209,7 @@ static PyMethodDef counts_methods[] = {
     {"add_texts", counts_add_texts, METH_O, "add_texts(texts)"},
     {"add_table", (PyCFunction)(void (*)(void))counts_add_table, METH_FASTCALL,
      "add_table(pool, ends, counts)"},
+    {"cut", (PyCFunction)(void (*)(void))counts_cut, METH_FASTCALL, "cut(keys, mixed)"},
     {"merge", counts_merge, METH_O, "merge(other)"},
     {"arrays", counts_arrays, METH_NOARGS, "arrays() -> (pool, ends, counts), sorted"},
     {"size", counts_size, METH_NOARGS, "size() -> int: different words"},

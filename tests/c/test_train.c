@@ -1,5 +1,5 @@
-/* Training: merges of a few words, ties, characters, going on, errors, and that a small window
- * changes nothing. */
+/* Training: merges of a few words, ties, characters, going on, errors, that a small window
+ * changes nothing, and pairs of characters. */
 #include <string.h>
 
 #include "make_model.h"
@@ -87,11 +87,79 @@ static void check_order(void)
     isotok_counts_free(counts);
 }
 
+#define PAIR(left, right) ((uint64_t)(left) << ISOTOK_BIGRAM_SHIFT | (right))
+#define KANA_A 0x3042u
+#define KANA_I 0x3044u
+
+static int64_t count_of(const isotok_bigrams *bigrams, uint64_t key)
+{
+    uint64_t keys[8];
+    int64_t counts[8];
+    uint32_t i;
+    CHECK(isotok_bigrams_size(bigrams) <= 8);
+    isotok_bigrams_items(bigrams, keys, counts);
+    for (i = 0; i < isotok_bigrams_size(bigrams); i++)
+        if (keys[i] == key) return counts[i];
+    return 0;
+}
+
+static void check_bigrams(void)
+{
+    static const char text[] = "\xE3\x81\x82\xE3\x81\x84 x\xE3\x81\x82\xE3\x81\x82"
+                               "\xC3\xA9\xE3\x81\x82\xF0\xA0\x80\x80";
+    isotok_bigrams *bigrams = isotok_bigrams_new();
+    int times;
+    for (times = 0; times < 3; times++)
+        CHECK(isotok_bigrams_add_text(bigrams, (const uint8_t *)text, sizeof text - 1, NULL) ==
+              ISOTOK_TRAIN_OK);
+    CHECK(isotok_bigrams_size(bigrams) == 3); /* none beside a space, x or \u00E9 */
+    CHECK(count_of(bigrams, PAIR(KANA_A, KANA_I)) == 3);
+    CHECK(count_of(bigrams, PAIR(KANA_A, KANA_A)) == 3);
+    CHECK(count_of(bigrams, PAIR(KANA_A, 0x20000u)) == 3);
+    isotok_bigrams_clear(bigrams);
+    CHECK(isotok_bigrams_size(bigrams) == 0);
+    isotok_bigrams_free(bigrams);
+}
+
+static bool has_words(const isotok_counts *counts, const char *const *words, uint32_t n)
+{
+    uint32_t order[8], i;
+    bool same = isotok_counts_size(counts) == n && n <= 8 &&
+                isotok_counts_sort(counts, order, NULL) == ISOTOK_TRAIN_OK;
+    for (i = 0; same && i < n; i++) {
+        uint32_t size;
+        int64_t count;
+        const uint8_t *word = isotok_counts_word(counts, order[i], &size, &count);
+        same = size == strlen(words[i]) && memcmp(word, words[i], size) == 0 && count == 1;
+    }
+    return same;
+}
+
+/* Words of a text are cut where their pairs are not kept; `mixed`: beside Latin letters too. */
+static void check_cuts(void)
+{
+    static const char text[] = "\xE3\x81\x82\xE3\x81\x84\xE3\x81\x84x";
+    static const char *const cut[] = {"\xE3\x81\x82\xE3\x81\x84", "\xE3\x81\x84x"};
+    static const char *const mixed[] = {"x", "\xE3\x81\x82\xE3\x81\x84", "\xE3\x81\x84"};
+    const uint64_t kept[] = {PAIR(KANA_A, KANA_I)};
+    int is_mixed;
+    for (is_mixed = 0; is_mixed < 2; is_mixed++) {
+        isotok_counts *counts = isotok_counts_new(NULL);
+        CHECK(isotok_counts_cut(counts, kept, 1, is_mixed, NULL) == ISOTOK_TRAIN_OK);
+        CHECK(isotok_counts_add_text(counts, (const uint8_t *)text, sizeof text - 1, NULL) ==
+              ISOTOK_TRAIN_OK);
+        CHECK(is_mixed ? has_words(counts, mixed, 3) : has_words(counts, cut, 2));
+        isotok_counts_free(counts);
+    }
+}
+
 int main(void)
 {
     for (uint32_t window = 0; window < 6; window++) check_merges(window);
     check_characters();
     check_errors();
     check_order();
+    check_bigrams();
+    check_cuts();
     return test_result();
 }

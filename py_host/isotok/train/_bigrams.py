@@ -14,6 +14,7 @@ from isotok.errors import TokenizerError
 from isotok.train._counts_file import pack_counts, unpack_counts
 from isotok.train._options import MOST_COUNT, Progress, whole
 from isotok.train._sources import MAX_BYTES, MAX_RECORDS, check_texts, feed
+from isotok.train._table import native
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,6 +108,8 @@ class BigramCounter:
         self._pre_tokenizer = pre_tokenizer
         self._keys: NDArray[np.uint64] = np.empty(0, np.uint64)
         self._counts: NDArray[np.int64] = np.empty(0, np.int64)
+        # What is counted and not in the arrays yet: in the extension, or pairs as they came.
+        self._counted: Any = None if native() is None else native().bigrams()
         self._pending: list[NDArray[np.uint64]] = []
         self._waiting = 0
 
@@ -129,6 +132,13 @@ class BigramCounter:
     def add_batch(self, texts: Sequence[str]) -> None:
         """Count texts, each for itself."""
         check_texts(texts)
+        self.add_checked(texts)
+
+    def add_checked(self, texts: Sequence[str]) -> None:
+        """Count texts that are known to be texts (`feed` looks at each)."""
+        if self._counted is not None:
+            self._counted.add_texts(self._pre_tokenizer.all_segments(texts))
+            return
         joined = "\n".join(texts)
         special = self._pre_tokenizer.special_pattern
         points = code_points(re.sub(special, "\n", joined) if special else joined)
@@ -151,7 +161,7 @@ class BigramCounter:
         """Count all records of a source; see `WordCounter.add_source`."""
         feed(
             source,
-            self.add_batch,
+            self.add_checked,
             max_records=max_records,
             max_bytes=max_bytes,
             prefetch=prefetch,
@@ -168,13 +178,17 @@ class BigramCounter:
         self._add(other._keys, other._counts)
 
     def _settle(self) -> None:
+        if self._counted is not None and self._counted.size():
+            keys, counts = self._counted.arrays()
+            self._counted.clear()
+            self._add(np.frombuffer(keys, "<u8"), np.frombuffer(counts, "<i8"))
         if self._pending:
             keys, counts = np.unique(np.concatenate(self._pending), return_counts=True)
             self._pending, self._waiting = [], 0
             self._add(keys, counts.astype(np.int64))
 
     def _add(self, keys: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
-        if self._pending:
+        if self._pending or (self._counted is not None and self._counted.size()):
             self._settle()
         if np.any(counts < 0):
             raise TokenizerError("bigram counts: a count is below 0")

@@ -85,6 +85,10 @@ class WordCounter:
     def add_batch(self, texts: Sequence[str]) -> None:
         """Count the words of texts, each for itself; all of them, or none if one is no text."""
         check_texts(texts)
+        self.add_checked(texts)
+
+    def add_checked(self, texts: Sequence[str]) -> None:
+        """Count the words of texts that are known to be texts (`feed` looks at each)."""
         self._table.add_texts(texts)
         self._spill_if_full()
 
@@ -119,7 +123,7 @@ class WordCounter:
         """
         feed(
             source,
-            self.add_batch,
+            self.add_checked,
             max_records=max_records,
             max_bytes=max_bytes,
             prefetch=prefetch,

@@ -103,11 +103,28 @@ class FileSource:
                 yield from self._texts(_separated(file, path, mark), f"{path}, document")
             elif self.documents == "file":
                 yield from self._texts(iter([b"".join(_blocks(file, path))]), f"{path}, document")
-            else:
+            elif name != path.lower():  # what comes before a break in it is read, line by line
                 yield from self._texts(_lines(file, path), f"{path}, line")
+            else:
+                yield from self._lines(file, path)
 
-    def _texts(self, parts: Iterator[str | bytes | None], where: str) -> Iterator[str]:
-        for number, part in enumerate(parts, 1):
+    def _lines(self, file: BinaryIO, path: str) -> Iterator[str]:
+        """Go through the lines of a text: many are decoded at a time, unless one is wrong."""
+        number = 0
+        for block in _blocks_of_lines(file, path):
+            try:
+                text = block.decode()
+            except UnicodeDecodeError:
+                yield from self._texts(iter(io.BytesIO(block)), f"{path}, line", number + 1)
+                number += block.count(b"\n")
+                continue
+            number += text.count("\n")
+            yield from io.StringIO(text, newline="\n")
+
+    def _texts(
+        self, parts: Iterator[str | bytes | None], where: str, first: int = 1
+    ) -> Iterator[str]:
+        for number, part in enumerate(parts, first):
             if isinstance(part, str):
                 yield part
             elif part is None:
@@ -228,6 +245,20 @@ def _blocks(file: BinaryIO, path: str) -> Iterator[bytes]:
         while block := file.read(_BLOCK):
             size += len(block)
             yield block
+
+
+def _blocks_of_lines(file: BinaryIO, path: str) -> Iterator[bytes]:
+    """Blocks that end with a line end, but for the last."""
+    rest: list[bytes] = []
+    for block in _blocks(file, path):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, block[:end]])
+            rest = []
+        if end < len(block):
+            rest.append(block[end:])
+    if rest:
+        yield b"".join(rest)
 
 
 def _separated(file: BinaryIO, path: str, mark: bytes) -> Iterator[bytes]:

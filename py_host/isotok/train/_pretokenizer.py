@@ -115,6 +115,12 @@ class PreTokenizer:
         """Return what is between special tokens."""
         return [text] if self._special is None else [p for p in self._special.split(text) if p]
 
+    def all_segments(self, texts: Sequence[str]) -> list[str]:
+        """Return what is between special tokens, of all texts."""
+        if self._special is None:
+            return list(texts)
+        return [part for text in texts for part in self.segments(text)]
+
     def unshaped(self, segment: str) -> Iterator[bytes]:
         """Return the words of a text without special tokens, not cut by bigrams yet."""
         data = segment.encode()

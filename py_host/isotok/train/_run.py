@@ -45,7 +45,7 @@ def counted(
 
     def count(batch: list[str]) -> None:
         nonlocal done
-        counter.add_batch(batch)
+        counter.add_checked(batch)
         done += len(batch)
         if checkpoint and checkpoint.due():
             checkpoint.put(name, counter, done, False)
@@ -151,7 +151,8 @@ class Lossless:
     def train(self, trainer: BpeTrainer, target: int) -> dict[str, Any]:
         """Train; return what was chosen."""
         bigrams = count_bigrams(self.pre_tokenizer, self.source, self.how)
-        top = max(target - trainer.vocab_size, 1)
+        # The least count is that of a pair, mostly of tokens: some more pairs of characters.
+        top = max((target - trainer.vocab_size) * 3 // 2, 1)
         passes = 0
         while True:
             passes += 1

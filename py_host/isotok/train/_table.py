@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from isotok.errors import TokenizerError
-from isotok.train._bigrams import Shaper, code_points
 from isotok.train._options import MOST_COUNT
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 _ENTRY: Final = 120  # bytes of a word in a dict, without its text
 _ROWS: Final = 1 << 16
-_UNCUT: Final = 256 << 20  # bytes of words that are not cut yet
 
 
 class Table(Protocol):
@@ -96,25 +94,18 @@ class DictTable:
 
 
 class NativeTable:
-    """Counts in the extension. Words that bigrams cut are cut when they are asked for."""
+    """Counts in the extension."""
 
     def __init__(self, pre_tokenizer: PreTokenizer | None) -> None:
-        model = None if pre_tokenizer is None else pre_tokenizer.backend
-        shaper = None if pre_tokenizer is None else pre_tokenizer.shaper
         self._pre_tokenizer = pre_tokenizer
-        self._counts: Any = native().word_counts(model)
-        self._uncut: Any = None if shaper is None else native().word_counts(model)
-
-    @property
-    def counts(self) -> Any:
-        """The object of the extension."""
-        self._cut()
-        return self._counts
+        self.counts: Any = native().word_counts(pre_tokenizer and pre_tokenizer.backend)
+        if pre_tokenizer is not None and (shaper := pre_tokenizer.shaper) is not None:
+            self.counts.cut(shaper.keys, int(shaper.mixed == "split"))
 
     @property
     def memory(self) -> int:
         """Bytes."""
-        return self._counts.memory() + (self._uncut.memory() if self._uncut else 0)
+        return self.counts.memory()
 
     @property
     def size(self) -> int:
@@ -124,20 +115,7 @@ class NativeTable:
     def add_texts(self, texts: Sequence[str]) -> None:
         """Count the words of texts."""
         assert self._pre_tokenizer is not None
-        segments = self._pre_tokenizer.segments
-        parts = [part for text in texts for part in segments(text)]
-        (self._uncut or self._counts).add_texts(parts)
-        if self._uncut is not None and self._uncut.memory() > _UNCUT:
-            self._cut()
-
-    def _cut(self) -> None:
-        if self._uncut is None or not self._uncut.size():
-            return
-        assert self._pre_tokenizer is not None
-        assert self._pre_tokenizer.shaper is not None
-        rows = cut_words(self._pre_tokenizer.shaper, *map(memoryview, self._uncut.arrays()))
-        self._counts.add_table(*rows)
-        self._uncut.clear()
+        self.counts.add_texts(self._pre_tokenizer.all_segments(texts))
 
     def add_items(self, items: Iterable[Item]) -> None:
         """Add words with counts."""
@@ -148,7 +126,7 @@ class NativeTable:
 
     def _add(self, pool: Any, ends: Any, counts: Any) -> None:
         try:
-            self._counts.add_table(pool, ends, counts)
+            self.counts.add_table(pool, ends, counts)
         except TokenizerError as error:
             raise TokenizerError(f"word counts: {error}; a sum is above {MOST_COUNT}") from error
 
@@ -160,9 +138,7 @@ class NativeTable:
 
     def clear(self) -> None:
         """Forget all."""
-        self._counts.clear()
-        if self._uncut is not None:
-            self._uncut.clear()
+        self.counts.clear()
 
 
 def packed(texts: Sequence[bytes]) -> tuple[bytes, NDArray[np.uint64]]:
@@ -178,20 +154,6 @@ def unpacked(pool: Any, ends: Any) -> Iterator[bytes]:
     for end in stops:
         yield data[begin:end]
         begin = end
-
-
-def cut_words(
-    shaper: Shaper, pool: memoryview, ends: memoryview, counts: memoryview
-) -> tuple[memoryview, NDArray[np.uint64], NDArray[np.int64]]:
-    """Return a table whose words are the parts of those of a table; some are there repeatedly."""
-    data = np.frombuffer(pool, np.uint8)
-    stops = np.frombuffer(ends, "<u8").astype(np.int64)
-    starts = np.flatnonzero((data & 0xC0) != 0x80)  # bytes that begin a character
-    cut = shaper.cuts(code_points(bytes(pool).decode()))
-    edges = np.union1d(starts[1:][cut], stops)
-    edges = edges[edges > 0]
-    numbers = np.frombuffer(counts, "<i8")[np.searchsorted(stops, edges)]
-    return pool, edges.astype(np.uint64), numbers
 
 
 def native() -> Any:

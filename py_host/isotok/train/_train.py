@@ -157,6 +157,7 @@ forbidden_merges, special_tokens_position
             progress=reports,
             **options,
         )
+    trainer.keep_no_words()
     # What cannot be is said before hours of counting.
     if vocab_size < trainer.vocab_size:
         trainer.train(vocab_size)

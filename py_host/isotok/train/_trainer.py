@@ -119,6 +119,7 @@ class BpeTrainer:
         self._table: Table = new_words()
         self._start = Learned(first_tokens(self._options))
         self._engine: Engine | None = None
+        self._keeps_words = True
         self._poisoned = False
         self._stop: Callable[[], bool] | None = None
 
@@ -194,8 +195,10 @@ class BpeTrainer:
     @property
     def memory_usage(self) -> dict[str, int]:
         """Bytes and entries of what the training holds, about."""
-        held = {"word_entries": self._table.size, "vocab_entries": self.vocab_size}
-        return {**held, **(self._engine.window_stats if self._engine else {})}
+        stats = self._engine.window_stats if self._engine else {}
+        words = self._table.size or stats.get("words", 0)
+        held = {"word_entries": words, "vocab_entries": self.vocab_size}
+        return {**held, **stats}
 
     # -- words ------------------------------------------------------------------------
 
@@ -223,6 +226,10 @@ class BpeTrainer:
         self._table = new_words()
         self.add_word_counter(counter)
 
+    def keep_no_words(self) -> None:
+        """Let go of the words when a run has taken them: none are added any more."""
+        self._keeps_words = False
+
     def _restart(self) -> None:
         self._start, self._engine = self.learned, None
 
@@ -243,6 +250,8 @@ class BpeTrainer:
         if self._engine is None:
             start = self._start if len(self._start.tokens) > 256 else None
             self._engine = new_engine(self._options, self._table, start)
+            if not self._keeps_words:
+                self._table = new_words()
         return self._engine
 
     def step(self) -> int:
@@ -310,7 +319,7 @@ class BpeTrainer:
         return vocab_size - len(self._special.texts)
 
     def _need_words(self) -> None:
-        if not self._table.size:
+        if not self._table.size and self._engine is None:
             raise TokenizerError(
                 "there are no words to train on: the corpus is empty, or the pattern matches "
                 "nothing in it; add texts first"
