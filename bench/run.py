@@ -19,6 +19,7 @@ import beside_sentencepiece  # noqa: E402
 import calls  # noqa: E402
 import hf  # noqa: E402
 import spine  # noqa: E402
+import train  # noqa: E402
 
 import web  # noqa: E402
 
@@ -27,6 +28,7 @@ BENCHMARKS = {
     "spine": spine,
     "calls": calls,
     "hf": hf,
+    "train": train,
     "web": web,
 }
 
