@@ -1,5 +1,5 @@
-/* What on_the_fly.c, threads.c and cache.c share: errors, memory, files, and encode and decode
- * with sessions that grow. quick_start.c shows the same calls without it. */
+/* What on_the_fly.c, threads.c, cache.c and train.c share: errors, memory, files, and encode and
+ * decode with sessions that grow. quick_start.c shows the same calls without it. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

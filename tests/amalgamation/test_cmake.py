@@ -11,6 +11,7 @@ import pytest
 from support import data
 from support.oracle import Oracle
 from support.toolchain import EXAMPLES, attempt, need, run
+from support.train_example import corpus_and_model, merges_of
 
 CONSUMER = Path(__file__).parent / "consumer"
 MODEL = data.VECTOR_MODELS / "trained_unigram.model"
@@ -58,9 +59,9 @@ def test_ctest(project: Path) -> None:
     """The examples and the smaller tests; the vectors run elsewhere."""
     output = run("ctest", "--test-dir", project, "--output-on-failure", "-E", "^vectors$")
     match = re.search(r"100% tests passed, 0 tests failed out of (\d+)", output)
-    assert match is not None and int(match[1]) >= 6, output
+    assert match is not None and int(match[1]) >= 7, output
     listed = run("ctest", "--test-dir", project, "-N")
-    for name in ("quick_start", "on_the_fly", "threads", "cache", "vectors"):
+    for name in ("quick_start", "on_the_fly", "threads", "cache", "train", "vectors"):
         assert re.search(rf": {name}$", listed, re.M), listed
 
 
@@ -68,12 +69,23 @@ def test_install(prefix: Path) -> None:
     names = {path.name for path in prefix.rglob("*") if not path.is_dir()}
     assert names >= {"isotok.h", "isotok_build.h", "libisotok.a", "libisotok_build.a"}
     assert names >= {"libisotok.so", "libisotok_build.so", "isotok.pc", "isotok_build.pc"}
+    assert names >= {"isotok_train.h", "libisotok_train.a", "libisotok_train.so", "isotok_train.pc"}
     dynamic = run("readelf", "-d", libraries(prefix) / "libisotok.so")
     header = (data.ROOT / "core/include/isotok.h").read_text("utf-8")
     major = re.search(r"ABI_MAJOR (\d+)", header)
     assert major is not None and f"[libisotok.so.{major[1]}]" in dynamic
-    symbols = run("nm", "-D", "--defined-only", libraries(prefix) / "libisotok.so")
-    assert not re.search(r" (?!isotok_[a-z])\w+$", symbols, re.M), symbols
+    dynamic = run("readelf", "-d", libraries(prefix) / "libisotok_train.so")
+    assert f"[libisotok_train.so.{VERSION}]" in dynamic
+    for name in ("isotok", "isotok_train"):
+        symbols = run("nm", "-D", "--defined-only", libraries(prefix) / f"lib{name}.so")
+        assert not re.search(r" (?!isotok_[a-z])\w+$", symbols, re.M), symbols
+
+
+def check_trainer(program: Path, folder: Path) -> None:
+    """With the words of a model, and with lines as words: the merges of the Python package."""
+    blob, text = corpus_and_model(folder)
+    assert run(program, text, "300", blob) == merges_of(text, 300, blob)
+    assert run(program, text, "300") == merges_of(text, 300)
 
 
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
@@ -84,6 +96,7 @@ def test_find_package(prefix: Path, tmp_path: Path, shared: str) -> None:
     program = tmp_path / "consumer"
     assert ("libisotok.so" in run("readelf", "-d", program)) == (shared == "ON")
     assert run(program, MODEL, TEXT) == expected()
+    check_trainer(tmp_path / "trainer", tmp_path)
 
 
 @pytest.mark.parametrize("wanted", ["99.0", "0.0"])
@@ -100,19 +113,23 @@ def test_pkg_config(prefix: Path, tmp_path: Path, static: bool) -> None:
     need("pkg-config")
     where = {**os.environ, "PKG_CONFIG_PATH": str(libraries(prefix) / "pkgconfig")}
 
-    def ask(*options: str) -> str:
-        command = ["pkg-config", *options, "isotok_build"]
+    def ask(package: str, *options: str) -> str:
+        command = ["pkg-config", *options, package]
         return subprocess.check_output(command, env=where, text=True).strip()
 
-    assert ask("--modversion") == VERSION
-    program = tmp_path / "consumer"
-    linking = ["-Wl,-Bstatic"] if static else [f"-Wl,-rpath,{libraries(prefix)}"]
-    ends = ["-Wl,-Bdynamic"] if static else []
-    flags = ask("--cflags").split()
-    found = ask("--libs").split()
-    run("gcc", *flags, EXAMPLES / "on_the_fly.c", "-o", program, *linking, *found, *ends)
-    assert ("libisotok.so" in run("readelf", "-d", program)) == (not static)
-    assert run(program, MODEL, TEXT) == expected()
+    def link(package: str, example: str) -> Path:
+        assert ask(package, "--modversion") == VERSION
+        program = tmp_path / example
+        linking = ["-Wl,-Bstatic"] if static else [f"-Wl,-rpath,{libraries(prefix)}"]
+        ends = ["-Wl,-Bdynamic"] if static else []
+        flags, found = ask(package, "--cflags").split(), ask(package, "--libs").split()
+        run("gcc", *flags, EXAMPLES / f"{example}.c", "-o", program, *linking, *found, *ends)
+        dynamic = run("readelf", "-d", program)
+        assert all((f"lib{name}.so" in dynamic) == (not static) for name in ("isotok", package))
+        return program
+
+    assert run(link("isotok_build", "on_the_fly"), MODEL, TEXT) == expected()
+    check_trainer(link("isotok_train", "train"), tmp_path)
 
 
 def test_subdirectory(tmp_path: Path) -> None:
@@ -121,6 +138,7 @@ def test_subdirectory(tmp_path: Path) -> None:
     configure(CONSUMER, tmp_path, f"-DSUBDIRECTORY={data.ROOT}", f"-DEXAMPLES={EXAMPLES}")
     build(tmp_path)
     assert run(tmp_path / "consumer", MODEL, TEXT) == expected()
+    check_trainer(tmp_path / "trainer", tmp_path)
     assert not list(tmp_path.rglob("CTestTestfile.cmake.in"))
     assert "quick_start" not in run("cmake", "--build", tmp_path, "--target", "help")
 
@@ -128,13 +146,13 @@ def test_subdirectory(tmp_path: Path) -> None:
 def test_options(tmp_path: Path) -> None:
     """The runtime alone, shared alone."""
     need("cmake")
-    off = ("ISOTOK_STATIC", "ISOTOK_COMPILER", "ISOTOK_PARALLEL")
+    off = ("ISOTOK_STATIC", "ISOTOK_COMPILER", "ISOTOK_PARALLEL", "ISOTOK_TRAINER")
     options = [f"-D{name}=OFF" for name in off]
     configure(data.ROOT, tmp_path, "-DCMAKE_BUILD_TYPE=Debug", *options)
     build(tmp_path)
     built = {path.name for path in tmp_path.glob("lib*")}
     assert "libisotok.so" in built
-    assert not {name for name in built if name.endswith(".a") or "build" in name}
+    assert not {name for name in built if re.search(r"\.a$|build|train", name)}
     symbols = run("nm", "-D", "--defined-only", tmp_path / "libisotok.so")
     assert "isotok_encode_step" in symbols and "isotok_part_encode" not in symbols
     done = attempt("cmake", "-S", data.ROOT, "-B", tmp_path, "-DISOTOK_SHARED=OFF")
