@@ -8,6 +8,7 @@ from pathlib import Path
 
 import isotok.train._train
 import pytest
+from isotok import train
 
 TEXT = (Path(__file__).parents[2] / "docs/training.md").read_text("utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -22,3 +23,9 @@ def test_examples_of_the_guide(block: str, tmp_path: Path, monkeypatch: pytest.M
 def test_examples_of_docstrings() -> None:
     module = isotok.train._train
     assert doctest.testmod(module).failed == 0
+
+
+def test_types_of_all_public_names_are_checked() -> None:
+    checked = (Path(__file__).parents[1] / "typing/check_train.py").read_text("utf-8")
+    body = checked.split("\nclass ", 1)[1]
+    assert not [name for name in train.__all__ if not re.search(rf"\b{name}\b", body)]
