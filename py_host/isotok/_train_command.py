@@ -12,7 +12,7 @@ import click
 from isotok._export import commands
 
 if TYPE_CHECKING:
-    from isotok.train import BpeModel
+    from isotok.train import BpeModel, WordCounter
 
 __all__ = ["commands", "train_command"]
 
@@ -135,18 +135,11 @@ def _train_unigram(files: tuple[str, ...], output: tuple[str, ...], given: dict[
 
 
 def _train_bpe(files: tuple[str, ...], output: tuple[str, ...], given: dict[str, Any]) -> None:
-    from isotok.train import Bigrams, BpeModel, PreTokenizer, WordCounter, train_bpe
+    from isotok.train import Bigrams, BpeModel, train_bpe
 
-    texts: Any
+    start = BpeModel.from_pretrained(given["start"]) if given["start"] else None
     if given["counts"] or given["save_counts"]:
-        pre_tokenizer = PreTokenizer(given["special"], None, given["pattern"])
-        if given["counts"]:
-            texts = WordCounter.load(given["counts"], pre_tokenizer)
-        else:
-            texts = pre_tokenizer.word_counter()
-            texts.add_source(_source(files, given))
-        if given["save_counts"]:
-            texts.save(given["save_counts"])
+        texts = _counter(files, given, start)
     else:
         texts = _source(files, given)
     bigrams = None
@@ -165,7 +158,7 @@ def _train_bpe(files: tuple[str, ...], output: tuple[str, ...], given: dict[str,
         initial_alphabet=_alphabet(given["initial_alphabet"]),
         tie_break=given["tie_break"],
         forbidden_merges=given["forbid"] or None,
-        start=BpeModel.from_pretrained(given["start"]) if given["start"] else None,
+        start=start,
         primary_vocab_ratio=given["fallback_ratio"],
         bigrams=bigrams,
         lossless=given["lossless"],
@@ -179,6 +172,26 @@ def _train_bpe(files: tuple[str, ...], output: tuple[str, ...], given: dict[str,
     for name in output:
         _write(model, name)
         click.echo(f"{name}: {model.vocab_size:,} tokens")
+
+
+def _counter(files: tuple[str, ...], given: dict[str, Any], start: BpeModel | None) -> WordCounter:
+    """Return the counts of --counts, or those of FILES, saved if that is asked for."""
+    from isotok.train import PreTokenizer, WordCounter
+    from isotok.train._progress import progress_of
+
+    special, pattern = given["special"], given["pattern"]
+    if start is not None:  # its words are counted, as `train_bpe` does
+        special, pattern = start.special_tokens, pattern or start.data.pat_str
+    pre_tokenizer = PreTokenizer(special, None, pattern)
+    if given["counts"]:
+        counter = WordCounter.load(given["counts"], pre_tokenizer)
+    else:
+        budget, folder = given["memory_budget"], given["spill_dir"]
+        counter = WordCounter(pre_tokenizer, memory_budget=budget, spill_dir=folder)
+        counter.add_source(_source(files, given), progress=progress_of(given["progress"]))
+    if given["save_counts"]:
+        counter.save(given["save_counts"])
+    return counter
 
 
 def _alphabet(text: str | None) -> Any:

@@ -9,7 +9,7 @@ import isotok
 import pytest
 from isotok import cli
 from isotok.errors import TokenizerError
-from isotok.train import BpeModel, files, train_bpe
+from isotok.train import BpeModel, PreTokenizer, WordCounter, files, train_bpe
 from isotok.train.unigram import train_unigram
 from texts import corpus
 
@@ -53,6 +53,41 @@ def test_options(text: Path, tmp_path: Path) -> None:
     assert cli.run([*common, "--counts", counts]) == 0
     assert BpeModel.from_pretrained(out).data == first.data
     assert cli.run([*common, str(text), "--start", out, "--checkpoint", str(tmp_path / "k")]) == 0
+
+
+def test_saved_counts_keep_to_the_budget(
+    text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    free, bound = tmp_path / "free.counts", tmp_path / "bound.counts"
+    out = ["-n", "280", "--progress", "json", "-o", str(tmp_path / "m.json")]
+    assert cli.run(["train", str(text), *out, "--save-counts", str(free)]) == 0
+    model = (tmp_path / "m.json").read_bytes()
+    stages = {json.loads(line)["stage"] for line in capsys.readouterr().err.splitlines()}
+    assert stages == {"count", "merge"}
+    budget = ["--memory-budget", "1", "--spill-dir", str(tmp_path)]
+    assert cli.run(["train", str(text), *out, "--save-counts", str(bound), *budget]) == 0
+    assert bound.read_bytes() == free.read_bytes()
+    assert (tmp_path / "m.json").read_bytes() == model
+    assert not list(tmp_path.glob("isotok-counts-*"))
+    # With a budget counts go to that folder, without they need none.
+    nowhere = ["--spill-dir", str(tmp_path / "none")]
+    assert cli.run(["train", str(text), *out, "--save-counts", str(bound), *nowhere]) == 0
+    budget = ["--memory-budget", "1", *nowhere]
+    assert cli.run(["train", str(text), *out, "--save-counts", str(bound), *budget]) != 0
+
+
+def test_saved_counts_are_of_the_words_of_start(text: Path, tmp_path: Path) -> None:
+    first, counts = str(tmp_path / "first"), str(tmp_path / "c")
+    special = ["-s", "the", "--pattern", "[a-z]+"]
+    assert cli.run(["train", str(text), "-n", "270", "-o", first, *special]) == 0
+    more = ["train", str(text), "-n", "280", "--start", first]
+    assert cli.run([*more, "-o", str(tmp_path / "direct")]) == 0
+    assert cli.run([*more, "-o", str(tmp_path / "saved"), "--save-counts", counts]) == 0
+    direct, saved = (BpeModel.from_pretrained(tmp_path / name) for name in ("direct", "saved"))
+    assert saved.data == direct.data
+    assert b"the" not in dict(
+        WordCounter.load(counts, PreTokenizer(["the"], None, "[a-z]+")).items()
+    )
 
 
 def test_wrong_usage(text: Path, tmp_path: Path) -> None:

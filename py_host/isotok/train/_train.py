@@ -182,7 +182,9 @@ forbidden_merges, special_tokens_position
     how = Batches(max_records, max_bytes, prefetch, reports, keep)
     run = _Run(trainer, pre_tokenizer, how, vocab_size, memory_budget, spill_dir)
     if isinstance(texts, WordCounter):
-        trainer.add_words(texts.items())
+        words = pre_tokenizer.word_counter()
+        words.merge(texts)  # a copy: those of the caller stay, also where files hold them
+        trainer.replace_words(words)
         return run.finish(primary_vocab_ratio, {})
     source: object = [texts] if isinstance(texts, str) else texts
     if lossless:
