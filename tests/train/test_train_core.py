@@ -119,13 +119,38 @@ def test_random_words_as_hugging_face(seed: int) -> None:
         assert spelled_merges(run) == expected
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_longest_token_as_hugging_face(seed: int) -> None:
-    words = random_words(seed)
-    expected = hugging_face(words, 300, min_frequency=1, max_token_length=6)
-    run = start(counts_of(words), max_token_bytes=5)  # theirs is exclusive
-    run.run(300, None)
-    assert spelled_merges(run) == expected
+@pytest.mark.parametrize("theirs", [0, 1, 2, 3, 4, 6, 9])
+def test_longest_token_as_hugging_face(theirs: int) -> None:
+    """Theirs is exclusive, and not asked about pairs of two letters; a byte is a letter here."""
+    for seed in range(50):
+        words = random_words(seed)
+        expected = hugging_face(words, 300, min_frequency=1, max_token_length=theirs)
+        run = start(counts_of(words), max_token_bytes=max(2, theirs - 1))
+        run.run(300, None)
+        assert spelled_merges(run) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("abcdefgh", 8), ("éàüöñçêë", 16), ("你好世界人工智能", 24)]
+)
+def test_what_the_longest_token_counts(text: str, size: int) -> None:
+    """Theirs counts letters of the alphabet, ours bytes: with ByteLevel these are the same."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    def longest(byte_level: bool, most: int) -> int:
+        tokenizer = Tokenizer(models.BPE())
+        if byte_level:
+            tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        options: Any = {"max_token_length": most, "show_progress": False}
+        tokenizer.train_from_iterator([text] * 2, trainers.BpeTrainer(vocab_size=999, **options))
+        return max(map(len, tokenizer.get_vocab()))
+
+    assert longest(False, 9) == 8 > longest(False, 8)
+    assert longest(True, size + 1) == size > longest(True, size)
+    for most in (size - 1, size):
+        run = start(counts_of({text.encode(): 2}), max_token_bytes=most)
+        run.run(999, None)
+        assert (lists(run)[0][-1] == text.encode()) == (most == size)
 
 
 @pytest.mark.parametrize("seed", range(60))
