@@ -173,7 +173,15 @@ typedef struct isotok_error {
 typedef struct isotok_model isotok_model;     /* verified view of a blob */
 typedef struct isotok_session isotok_session; /* scratch + stream state of one call */
 
-enum { ISOTOK_UNIGRAM = 1, ISOTOK_BPE = 2, ISOTOK_WORD = 3, ISOTOK_CHAR = 4, ISOTOK_WORDPIECE = 5 };
+enum {
+    ISOTOK_UNIGRAM = 1,
+    ISOTOK_BPE = 2,
+    ISOTOK_WORD = 3,
+    ISOTOK_CHAR = 4,
+    ISOTOK_WORDPIECE = 5,
+    ISOTOK_LONGEST = 6, /* distilled: longest match */
+    ISOTOK_PRIORITY = 7 /* distilled: highest priority */
+};
 enum {
     ISOTOK_PARITY_SENTENCEPIECE = 1,
     ISOTOK_PARITY_HF = 2,

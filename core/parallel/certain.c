@@ -411,7 +411,7 @@ isotok_status isotok__certain(isotok_session *session, struct isotok_part *part,
     size_t first_id;
     memset(&s, 0, sizeof s);
     s.model = session->model;
-    s.cache = session->cache.entries != NULL ? &session->cache : NULL;
+    s.cache = session->cache.count != 0 ? &session->cache : NULL; /* a memo does not change */
     s.part = part;
     s.text = text;
     s.size = size;

@@ -8,6 +8,7 @@
 #include "cuts.h"
 #include "options.h"
 #include "pretokens.h"
+#include "greedy.h"
 #include "unigram.h"
 #include "words.h"
 
@@ -81,6 +82,8 @@ static isotok_status segment(isotok_session *s, struct isotok_part *part, uint32
             isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
         break;
     case ISOTOK_WORD: isotok__words(model, s->window.text, size, &s->tokens); break;
+    case ISOTOK_LONGEST:
+    case ISOTOK_PRIORITY: isotok__greedy(model, s->window.text, size, &s->tokens); break;
     default: isotok__characters(model, s->window.text, size, &s->tokens); break;
     }
     return emit_window(s, part, size);

@@ -4,6 +4,7 @@
  * vectorize, and look for the culprit only after a failure. */
 #include "blob_check.h"
 
+#include "cache.h"
 #include "trie.h"
 
 /* Lets helpers report a failure in one line. */
@@ -34,11 +35,13 @@ ISOTOK_INLINE isotok_status check_scalars(const struct check *c)
         ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR);
     const bool pretokens = FEATURE(PRETOKENS);
     uint32_t i, bad = 0, id;
-    if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_WORDPIECE)
+    if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_PRIORITY)
         return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0,
                             0);
     /* wordpiece has the feature `word`; word, wordpiece and unigram are odd */
-    if ((c->model->features & algorithms) != (0x48421u >> 4 * (b->algorithm - 1) & 15u) ||
+    if ((c->model->features & algorithms) != (0x0048421u >> 4 * (b->algorithm - 1) & 15u) ||
+        FEATURE(GREEDY) != (b->algorithm >= ISOTOK_LONGEST) ||
+        (FEATURE(GREEDY) && (c->model->pretokens || b->max_piece_bytes > 254)) ||
         (pretokens ? (b->algorithm & 1u) == 0
                    : b->algorithm == ISOTOK_WORDPIECE ||
                          (c->model->pretokens && b->algorithm != ISOTOK_BPE)))
@@ -91,6 +94,18 @@ static bool is_length(const struct check *c, const struct length_rule *rule)
            (rule->form != TRIE || count <= ISOTOK_MAX_SLOTS);
 }
 
+/* Of a model whose segmenter looks it up, and a power of two of sets. */
+static bool is_memo(const struct check *c)
+{
+    const uint64_t others = ISOTOK_FEATURE(WIDE) | ISOTOK_FEATURE(WHOLE_TEXT) |
+                            ISOTOK_FEATURE(SENTENCEPIECE_0_2_1);
+    const uint32_t count = c->b->memo_count, sets = count / ISOTOK__MEMO_WORDS;
+    return count == 0 ||
+           (sets > 1 && (sets & (sets - 1)) == 0 && count % ISOTOK__MEMO_WORDS == 0 &&
+            c->b->algorithm == ISOTOK_UNIGRAM && !c->model->pretokens &&
+            c->b->max_piece_bytes <= 254 && (c->model->features & others) == 0);
+}
+
 #define RULE(FIELD, name, feature, form)                                                      \
     {                                                                                         \
         ISOTOK__FIELD_##FIELD, offsetof(struct isotok__blob, name##_count) / 4, feature, form \
@@ -112,6 +127,7 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
         RULE(USER_TRIE, user_trie, ISOTOK__FEATURE_USER_DEFINED, TRIE),
         RULE(CHARSMAP_TRIE, charsmap_trie, ISOTOK__FEATURE_CHARSMAP, BLOCKS),
         RULE(CHARSMAP_TEXT, charsmap_text, ISOTOK__FEATURE_CHARSMAP, ANY),
+        RULE(MEMO, memo, ISOTOK__FEATURE_MEMO, ANY),
         RULE(UNICODE_HEADER, unicode_header, ISOTOK__FEATURE_UNICODE, ANY),
         RULE(UNICODE_TABLES, unicode_tables, ISOTOK__FEATURE_UNICODE, ANY),
         RULE(UNICODE_TEXT, unicode_text, ISOTOK__FEATURE_UNICODE, ANY),
@@ -134,6 +150,9 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
         bad = ISOTOK__FIELD_EXACT_SCORES;
     if (b->pretok_windows_count % ISOTOK__WINDOWS_SIZE != 0) bad = ISOTOK__FIELD_PRETOK_WINDOWS;
     if (b->char_joints_count % 1024 != 0) bad = ISOTOK__FIELD_CHAR_JOINTS;
+    if (!is_memo(c)) bad = ISOTOK__FIELD_MEMO;
+    if (b->algorithm != ISOTOK_LONGEST && b->exceptions_count != 0)
+        bad = ISOTOK__FIELD_EXCEPTIONS;
     if (FEATURE(PRETOKENS) && b->word_rules_count < 4 * ISOTOK__RULES)
         bad = ISOTOK__FIELD_WORD_RULES;
     return bad ? fail_at(c, ISOTOK_WHAT_SECTION, bad, NULL) : ISOTOK_OK;
@@ -252,12 +271,72 @@ ISOTOK_INLINE isotok_status check_byte_ids(const struct check *c)
     return ISOTOK_OK;
 }
 
+/* The bytes of a token; 0: it is no piece and no unknown character. */
+static uint32_t token_size(const struct check *c, uint32_t token)
+{
+    const uint32_t slot = token >> 8;
+    const bool piece = slot < c->b->trie_count && c->b->trie_ids[slot] != ISOTOK_NO_TOKEN;
+    return piece || slot == ISOTOK_UNK_SLOT ? token & 0xFFu : 0;
+}
+
+/* Whether tokens[0..count) fill `size` bytes. */
+static bool are_tokens(const struct check *c, const uint32_t *tokens, uint32_t count, uint32_t size)
+{
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        const uint32_t n = token_size(c, tokens[i]);
+        if (n == 0 || n > size) return false;
+        size -= n;
+    }
+    return size == 0;
+}
+
+static bool is_exception(const struct check *c, uint32_t at)
+{
+    const uint32_t count = c->b->exceptions_count;
+    uint32_t head;
+    if (at >= count) return false;
+    head = c->b->exceptions[at];
+    return (head >> 8) < count - at && (head & 0xFFu) != 0 &&
+           are_tokens(c, c->b->exceptions + at + 1, head >> 8, head & 0xFFu);
+}
+
+/* Weights are those of the trie, and 0 behind the last token. */
+static bool is_memo_entry(const struct check *c, const struct isotok__cache_entry *entry)
+{
+    uint32_t i, weight;
+    if (entry->size > ISOTOK__CACHE_KEY || entry->count > ISOTOK__CACHE_TOKENS / 2 ||
+        !are_tokens(c, entry->tokens, entry->count, entry->size))
+        return false;
+    for (i = 0; i < ISOTOK__CACHE_TOKENS / 2; i++) {
+        weight = 0;
+        if (i < entry->count) memcpy(&weight, &c->b->unk_score, sizeof weight);
+        if (i < entry->count && entry->tokens[i] >> 8 != ISOTOK_UNK_SLOT)
+            weight = c->b->trie[entry->tokens[i] >> 8].value;
+        if (entry->tokens[ISOTOK__CACHE_TOKENS / 2 + i] != weight) return false;
+    }
+    return true;
+}
+
+ISOTOK_INLINE isotok_status check_memo(const struct check *c)
+{
+    const struct isotok__cache_entry *entries =
+        (const struct isotok__cache_entry *)(const void *)c->b->memo;
+    uint32_t i;
+    for (i = 0; i < c->b->memo_count / (ISOTOK__MEMO_WORDS / 2); i++)
+        if (!is_memo_entry(c, &entries[i]))
+            return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_MEMO, &entries[i]);
+    return ISOTOK_OK;
+}
+
 /* Links inside the array; a slot has a value exactly where it has an id. */
 ISOTOK_INLINE isotok_status check_trie(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
+    const bool weighted = b->algorithm == ISOTOK_UNIGRAM || b->algorithm == ISOTOK_PRIORITY;
+    const bool longest = b->algorithm == ISOTOK_LONGEST;
     uint32_t i, bad = 0, none = ISOTOK_VALUE_NONE, limit = 0xFFFFFFFFu;
-    if (b->algorithm == ISOTOK_UNIGRAM) {
+    if (weighted) {
         /* |weight| <= 1e30, so that sums stay finite; `wide` models take any finite weight */
         none = ISOTOK_VALUE_NONE_SCORE;
         limit = c->model->pretokens || FEATURE(WIDE) ? 0x7F7FFFFFu : 0x7149F2CAu;
@@ -267,16 +346,19 @@ ISOTOK_INLINE isotok_status check_trie(const struct check *c)
     for (i = 0; i < b->trie_count; i++) {
         uint32_t value = b->trie[i].value, id = b->trie_ids[i];
         bool ends = value != none;
+        if (longest && ends && value != 0) { /* an exception, and perhaps a piece */
+            bad |= !is_exception(c, value - 1);
+            ends = id != ISOTOK_NO_TOKEN;
+        }
         bad |= (uint32_t)(ends ? id >= b->vocab_size : id != ISOTOK_NO_TOKEN);
-        bad |=
-            (uint32_t)(ends & (b->algorithm == ISOTOK_UNIGRAM) & ((value & 0x7FFFFFFFu) > limit));
+        bad |= (uint32_t)(ends & weighted & ((value & 0x7FFFFFFFu) > limit));
         bad |= (uint32_t)(ends & (b->merge_splits != NULL) &
                           ((value << 1 >> 9) + (value & 0xFFu) > b->merge_splits_count));
     }
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE_ID, 0, b->trie_ids);
     if (b->trie[0].value != none || (b->trie[0].link & 0xFFu) == 0)
         return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
-    if (b->algorithm == ISOTOK_UNIGRAM) {
+    if (weighted) {
         uint32_t bits;
         memcpy(&bits, &b->unk_score, 4);
         if ((bits & 0x7FFFFFFFu) > limit)
@@ -392,6 +474,7 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     if ((status = check_trie(&c)) != ISOTOK_OK) return status;
     if ((status = check_ids_trie(&c, b->user_trie, b->user_trie_count, 0)) != ISOTOK_OK)
         return status;
+    if ((status = check_memo(&c)) != ISOTOK_OK) return status;
     if (!check_words(&c))
         return fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RANGES, b->word_ranges);
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);

@@ -45,6 +45,8 @@ enum {
     X(PRETOKENS, 21, "pretokens") \
     X(CONTROL_PIECES, 18, "control_pieces") \
     X(AFFIXES, 20, "affixes") \
+    X(MEMO, 22, "memo") \
+    X(GREEDY, 23, "greedy") \
     X(UNICODE, 17, "unicode") \
     X(PACKED, 63, "packed")
 
@@ -70,10 +72,12 @@ enum {
     ISOTOK__FEATURE_PRETOKENS = 21,
     ISOTOK__FEATURE_CONTROL_PIECES = 18,
     ISOTOK__FEATURE_AFFIXES = 20,
+    ISOTOK__FEATURE_MEMO = 22,
+    ISOTOK__FEATURE_GREEDY = 23,
     ISOTOK__FEATURE_UNICODE = 17,
     ISOTOK__FEATURE_PACKED = 63
 };
-#define ISOTOK__FEATURES_KNOWN UINT64_C(0x80000000003FFFFF)
+#define ISOTOK__FEATURES_KNOWN UINT64_C(0x8000000000FFFFFF)
 
 struct isotok__operation {
     uint32_t kind;
@@ -144,6 +148,8 @@ struct isotok__blob {
     const uint32_t *added_tokens;
     const uint64_t *char_joints;
     const uint8_t *pretok_windows;
+    const uint64_t *memo;
+    const uint32_t *exceptions;
     uint32_t piece_text_count;
     uint32_t piece_ends_count;
     uint32_t piece_sizes_count;
@@ -181,6 +187,8 @@ struct isotok__blob {
     uint32_t added_tokens_count;
     uint32_t char_joints_count;
     uint32_t pretok_windows_count;
+    uint32_t memo_count;
+    uint32_t exceptions_count;
 };
 
 /* Fields of table Model: their ids, which are also indices of the table below. */
@@ -231,9 +239,11 @@ enum {
     ISOTOK__FIELD_DECODER_PREFIX = 43,
     ISOTOK__FIELD_ADDED_TOKENS = 44,
     ISOTOK__FIELD_CHAR_JOINTS = 45,
-    ISOTOK__FIELD_PRETOK_WINDOWS = 46
+    ISOTOK__FIELD_PRETOK_WINDOWS = 46,
+    ISOTOK__FIELD_MEMO = 47,
+    ISOTOK__FIELD_EXCEPTIONS = 48
 };
-#define ISOTOK__BLOB_FIELD_COUNT 47u
+#define ISOTOK__BLOB_FIELD_COUNT 49u
 
 /* Of each field: the bytes of a vector's element, or, of a scalar, those of its default
  * (0 or 255). The view has scalars, vectors and counts in the order of the fields. */
@@ -286,6 +296,8 @@ static const uint8_t isotok__blob_elements[ISOTOK__BLOB_FIELD_COUNT] = {
     4, /* added_tokens */
     8, /* char_joints */
     1, /* pretok_windows */
+    8, /* memo */
+    4, /* exceptions */
 };
 #define ISOTOK__BLOB_IS_VECTOR(field) ((uint8_t)(isotok__blob_elements[field] + 1u) > 1)
 #define ISOTOK__BLOB_DEFAULT(field) (0x01010101u * isotok__blob_elements[field])
@@ -342,6 +354,8 @@ static const char *const isotok__blob_field_names[ISOTOK__BLOB_FIELD_COUNT] = {
     "added_tokens",
     "char_joints",
     "pretok_windows",
+    "memo",
+    "exceptions",
 };
 #endif
 

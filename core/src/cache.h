@@ -28,7 +28,7 @@ struct isotok__cache_entry {
 
 struct isotok__cache {
     struct isotok__cache_entry *entries; /* NULL: no cache */
-    uint32_t count;                      /* entries */
+    uint32_t count;                      /* entries; 0: `entries` are the memo's */
     uint32_t shift;                      /* 64 - log2(sets) */
     uint32_t period_probes, period_hits; /* of the running period */
     uint32_t period_bytes;               /* looked up; where single characters do not pay */
@@ -37,6 +37,8 @@ struct isotok__cache {
     uint32_t bad_periods;                /* in a row */
     uint32_t bypass;                     /* bytes still to go without look-ups */
     uint64_t probes, hits, uncertified, bypassed;
+    const struct isotok__cache_entry *memo; /* of the blob: looked up where the cache misses */
+    uint32_t memo_shift;                    /* as `shift` */
 };
 
 _Static_assert(sizeof(struct isotok__cache_entry) == 64, "an entry is one cache line");
@@ -72,6 +74,8 @@ ISOTOK_INLINE uint16_t isotok__cache_tag(const struct isotok__cache_key *key)
 {
     return (uint16_t)(isotok__cache_hash(key) >> 24 | 1);
 }
+
+#define ISOTOK__MEMO_WORDS 16u /* of 8 bytes, in a set */
 
 /* 128 bytes where a key belongs: two entries, or a bucket of cache_bucket.h. */
 ISOTOK_INLINE struct isotok__cache_entry *isotok__cache_set(const struct isotok__cache *cache,
@@ -111,6 +115,14 @@ ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,
 
 /* Puts the second entry of a set first. */
 void isotok__cache_promote(struct isotok__cache_entry *set);
+
+/* The entry of a chunk in a set that does not change, or NULL. */
+ISOTOK_INLINE const struct isotok__cache_entry *isotok__cache_peek(
+    const struct isotok__cache_entry *set, const struct isotok__cache_key *key, uint32_t size)
+{
+    if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
+    return isotok__cache_is(&set[1], key, size) ? &set[1] : NULL;
+}
 
 /* The entry of a chunk, or NULL. Entries that were found once more come first in their set
  * and are not the next to go. */

@@ -4,6 +4,7 @@
 #include "cuts.h"
 #include "emit.h"
 #include "encode.h"
+#include "greedy.h"
 #include "normalized.h"
 #include "options.h"
 #include "pretokens.h"
@@ -100,6 +101,8 @@ static void segment(struct isotok_session *s, uint32_t size)
             isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
         break;
     case ISOTOK_WORD: isotok__words(model, s->window.text, size, &s->tokens); break;
+    case ISOTOK_LONGEST:
+    case ISOTOK_PRIORITY: isotok__greedy(model, s->window.text, size, &s->tokens); break;
     default: isotok__characters(model, s->window.text, size, &s->tokens); break;
     }
     s->ready = size;

@@ -160,6 +160,9 @@ uint64_t isotok__session_memory(const struct isotok_model *model, size_t capacit
 size_t isotok__session_minimum(const struct isotok_model *model);
 size_t isotok__session_usual(const struct isotok_model *model);
 
+/* A session without a cache: what the model's memo answers, if it has one. */
+void isotok__session_memo(struct isotok_session *session);
+
 /* The model's normalizer, whichever it has: as isotok__normalizer_begin, _run and _settled. */
 void isotok__text_begin(struct isotok_session *session, bool keep_ill_formed);
 int isotok__text_run(struct isotok_session *session, const uint8_t *text, size_t size,

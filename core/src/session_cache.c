@@ -18,6 +18,19 @@ static bool applies(const isotok_model *model)
            (model->blob.algorithm == ISOTOK_UNIGRAM || model->blob.algorithm == ISOTOK_BPE);
 }
 
+/* The entries are read only: nothing is put into a cache of `count` 0. */
+void isotok__session_memo(struct isotok_session *s)
+{
+    const struct isotok__blob *b = &s->model->blob;
+    memset(&s->cache, 0, sizeof s->cache);
+    if (!ISOTOK__HAS(b->memo != NULL)) return;
+    s->cache.memo = (const struct isotok__cache_entry *)(const void *)b->memo;
+    s->cache.memo_shift = 64 - isotok__trailing_zeros(b->memo_count / ISOTOK__MEMO_WORDS);
+    s->cache.entries = (struct isotok__cache_entry *)(uintptr_t)s->cache.memo;
+    s->cache.shift = s->cache.memo_shift;
+    s->cache.least_bytes = LEAST_BYTES;
+}
+
 isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memory_size,
                                    isotok_error *out_error)
 {
@@ -31,7 +44,7 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
         return isotok__needs(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_CACHE_MEMORY, LEAST_MEMORY);
     if (memory_size != 0 && !isotok__is_aligned(memory, ISOTOK_ALIGN))
         return isotok__needs(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_CACHE_MEMORY, ISOTOK_ALIGN);
-    memset(&s->cache, 0, sizeof s->cache);
+    isotok__session_memo(s);
     if (memory_size == 0 || !applies(s->model)) return ISOTOK_OK;
     if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
     for (; sets * 256u <= memory_size; sets *= 2) bits++;

@@ -46,16 +46,31 @@ ISOTOK_INLINE float take(const isotok_model *model, const struct isotok__cache_e
     return carried;
 }
 
+/* Answers from the memo, and notes the answer in the cache. */
+static bool take_memo(struct state *s, const struct isotok__cache_query *query)
+{
+    const struct isotok__cache *cache = s->cache;
+    const uint64_t set = isotok__cache_hash(&query->key) >> cache->memo_shift;
+    const struct isotok__cache_entry *entry =
+        isotok__cache_peek(cache->memo + 2 * set, &query->key, query->size);
+    if (entry == NULL || !is_certified(entry, s->carried)) return false;
+    isotok__cache_put(query->set, entry);
+    s->carried = take(s->model, entry, s->carried, s->tokens->slots + s->tokens->count);
+    s->tokens->count += entry->count;
+    return true;
+}
+
 static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
                                  const struct isotok__cache_query *query,
                                  const struct isotok__cache_entry *found)
 {
     struct isotok__cache_entry entry;
-    if (found != NULL) {
-        s->cache->uncertified++;
+    if (found != NULL || s->cache->count == 0) {
+        s->cache->uncertified += found != NULL;
         segment_plain(s, text, query->size);
         return;
     }
+    if (ISOTOK__HAS(s->cache->memo != NULL) && take_memo(s, query)) return;
     if (!isotok__cache_missed_before(&query->set[0].missed, &query->set[1].missed,
                                      isotok__cache_tag(&query->key))) {
         segment_plain(s, text, query->size);
@@ -75,6 +90,17 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
     }
 }
 
+/* The entry of a chunk; those of a memo stay where they are. */
+ISOTOK_INLINE const struct isotok__cache_entry *find(const struct isotok__cache *cache,
+                                                     struct isotok__cache_entry *set,
+                                                     const struct isotok__cache_key *key,
+                                                     uint32_t size)
+{
+    if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
+    return cache->count == 0 ? isotok__cache_peek(set, key, size)
+                             : isotok__cache_find(set, key, size);
+}
+
 /* Answers the queries of text; the score and the number of tokens are kept out of memory as
  * long as the cache answers. Returns the end of the last. */
 static uint32_t look_up(struct state *s, const uint8_t *text,
@@ -87,7 +113,7 @@ static uint32_t look_up(struct state *s, const uint8_t *text,
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
         const struct isotok__cache_entry *entry =
-            isotok__cache_find(queries[i].set, &queries[i].key, size);
+            find(s->cache, queries[i].set, &queries[i].key, size);
         const bool answers = entry != NULL && is_certified(entry, carried);
         hits += answers;
         if (ISOTOK_LIKELY(answers)) {

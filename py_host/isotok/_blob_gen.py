@@ -40,6 +40,8 @@ FEATURES: Final[dict[str, int]] = {
     "pretokens": 21,
     "control_pieces": 18,
     "affixes": 20,
+    "memo": 22,
+    "greedy": 23,
     "unicode": 17,
     "packed": 63,
 }
@@ -93,6 +95,8 @@ FIELDS: Final[dict[str, int]] = {
     "added_tokens": 44,
     "char_joints": 45,
     "pretok_windows": 46,
+    "memo": 47,
+    "exceptions": 48,
 }
 
 # Vectors: name -> bytes of an element.
@@ -134,6 +138,8 @@ VECTORS: Final[dict[str, int]] = {
     "added_tokens": 4,
     "char_joints": 8,
     "pretok_windows": 1,
+    "memo": 8,
+    "exceptions": 4,
 }
 
 
@@ -347,7 +353,7 @@ class BlobView:
 
     @property
     def algorithm(self) -> int:
-        """1 unigram, 2 bpe, 3 word, 4 char, 5 wordpiece."""
+        """1 unigram, 2 bpe, 3 word, 4 char, 5 wordpiece, 6 longest, 7 priority."""
         return self._scalar_u32(0, 0)
 
     @property
@@ -581,3 +587,13 @@ class BlobView:
     def pretok_windows(self) -> memoryview[int]:
         """Derived: where pre-tokens end, as far as four characters tell."""
         return self._vector(46, 1).cast("B")
+
+    @property
+    def memo(self) -> memoryview[int]:
+        """How frequent chunks are segmented: entries of the token cache, FORMAT.md §18."""
+        return self._vector(47, 8).cast("Q")
+
+    @property
+    def exceptions(self) -> memoryview[int]:
+        """`longest`: texts that are several tokens, FORMAT.md §19."""
+        return self._vector(48, 4).cast("I")

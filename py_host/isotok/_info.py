@@ -25,7 +25,15 @@ class PieceType(IntEnum):
 
 BIT_0_2_1: Final = 12
 """Of the features; that of `_blob_gen`, which is not imported for one number."""
-ALGORITHMS: Final = {1: "unigram", 2: "bpe", 3: "word", 4: "char", 5: "wordpiece"}
+ALGORITHMS: Final = {
+    1: "unigram",
+    2: "bpe",
+    3: "word",
+    4: "char",
+    5: "wordpiece",
+    6: "longest",
+    7: "priority",
+}
 PARITIES: Final = {1: "sentencepiece", 2: "hf", 3: "tiktoken", 4: "isotok", 5: "distilled"}
 
 
@@ -33,7 +41,7 @@ class Info(NamedTuple):
     """Properties of a model; an id that it does not have is None."""
 
     algorithm: str
-    """unigram, bpe, word, char or wordpiece."""
+    """unigram, bpe, word, char, wordpiece; of distilled models: longest or priority."""
     parity: str
     """Whose ids it gives: sentencepiece, hf, tiktoken, isotok or distilled."""
     vocab_size: int

@@ -114,6 +114,8 @@ BPE: Final = 2
 WORD: Final = 3
 CHAR: Final = 4
 WORDPIECE: Final = 5
+LONGEST: Final = 6
+PRIORITY: Final = 7
 
 # enum of ISOTOK_PARITY_SENTENCEPIECE
 PARITY_SENTENCEPIECE: Final = 1

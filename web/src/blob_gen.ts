@@ -28,6 +28,8 @@ export const FEATURES: readonly (readonly [name: string, bit: number])[] = [
   ["pretokens", 21],
   ["control_pieces", 18],
   ["affixes", 20],
+  ["memo", 22],
+  ["greedy", 23],
   ["unicode", 17],
   ["packed", 63],
 ];

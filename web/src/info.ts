@@ -4,7 +4,7 @@ import { FEATURE_SENTENCEPIECE_0_2_1 } from "./blob_gen.js";
 import * as abi from "./layout_gen.js";
 import type { Address, Memory } from "./memory.js";
 
-export type Algorithm = "unigram" | "bpe" | "word" | "char" | "wordpiece";
+export type Algorithm = "unigram" | "bpe" | "word" | "char" | "wordpiece" | "longest" | "priority";
 /** A release of sentencepiece whose ids and texts a model may give, not those of today. */
 export type Compat = "0.2.1";
 /** Whose ids a model gives. */
@@ -42,7 +42,15 @@ export interface CacheInfo {
   readonly bypassed: number;
 }
 
-const ALGORITHMS: readonly Algorithm[] = ["unigram", "bpe", "word", "char", "wordpiece"];
+const ALGORITHMS: readonly Algorithm[] = [
+  "unigram",
+  "bpe",
+  "word",
+  "char",
+  "wordpiece",
+  "longest",
+  "priority",
+];
 const PARITIES: readonly Parity[] = ["sentencepiece", "hf", "tiktoken", "isotok", "distilled"];
 const PIECE_TYPES: readonly PieceType[] = [
   "normal",

@@ -107,6 +107,8 @@ export const BPE = 2;
 export const WORD = 3;
 export const CHAR = 4;
 export const WORDPIECE = 5;
+export const LONGEST = 6;
+export const PRIORITY = 7;
 
 // enum of ISOTOK_PARITY_SENTENCEPIECE
 export const PARITY_SENTENCEPIECE = 1;
