@@ -31,6 +31,7 @@ C_FOLDERS = (
     "core/platform",
     "core/parallel",
     "core/train",
+    "core/distil",
     "py_host/native",
     "tests/c",
     "tests/fuzz",

@@ -74,7 +74,8 @@ LATE = (
 # What the objects of the core may take from outside.
 MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp"}
 HEAP_FUNCTIONS = {"malloc", "calloc", "realloc", "free"}  # of ALLOCATING only
-ALLOCATING = ("core/parallel", "core/train")
+ALLOCATING = ("core/parallel", "core/train", "core/distil")
+LIBRARY_FUNCTIONS = {"aligned_alloc", "memchr", "qsort"}  # of core/distil only
 COMPILER_HELPERS = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
 
 MAX_LINES = 600
@@ -252,6 +253,8 @@ def check_symbols() -> Iterator[str]:
     for folder in ("core/src", "core/build", *ALLOCATING):
         if folder in ALLOCATING:
             usable |= HEAP_FUNCTIONS
+        if folder == "core/distil":
+            usable |= LIBRARY_FUNCTIONS
         usable |= {symbol.name for symbol in found[folder] if symbol.defined}
         for symbol in found[folder]:
             if not symbol.defined and symbol.name not in usable:

@@ -7,7 +7,7 @@ CORE_INCLUDES="-Icore/include -Icore/src"
 BUILD_INCLUDES="$CORE_INCLUDES -Icore/build"
 # What a native library holds beside the model compiler, and the headers of all but the core.
 NATIVE_FOLDERS=(core/src core/platform core/parallel core/train)
-NATIVE_INCLUDES="-Icore/platform -Icore/parallel -Icore/train"
+NATIVE_INCLUDES="-Icore/platform -Icore/parallel -Icore/train -Icore/distil"
 
 # Prints the C files directly in the given folders, sorted.
 c_sources() {
@@ -122,12 +122,13 @@ link_if_stale() { # target objects… -- command…
 }
 
 # Static libraries of one variant of the native code: build/NAME/libisotok.a (core, platform,
-# parallel and train) and build/NAME/libisotok_build.a (the model compiler; link it before the other).
+# parallel and train) and build/NAME/libisotok_build.a (the model compiler, and what distils models
+# with it, for the extension and the tests; link it before the other).
 build_static() { # name command
     local name=$1 command=$2 core build
     mapfile -t core < <(c_sources "${NATIVE_FOLDERS[@]}")
-    mapfile -t build < <(c_sources core/build)
-    compile_objects "build/$name/core" "$command $BUILD_INCLUDES" "${core[@]}" "${build[@]}"
+    mapfile -t build < <(c_sources core/build core/distil)
+    compile_objects "build/$name/core" "$command $BUILD_INCLUDES -Icore/train" "${core[@]}" "${build[@]}"
     mapfile -t core < <(objects_of "build/$name/core" "${core[@]}")
     mapfile -t build < <(objects_of "build/$name/core" "${build[@]}")
     link_if_stale "build/$name/libisotok.a" "${core[@]}" -- \
@@ -256,7 +257,7 @@ build_py() {
 -Icore/include -Icore/build $NATIVE_INCLUDES -isystem $include" "${sources[@]}"
         mapfile -t objects < <(
             objects_of build/py "${sources[@]}"
-            objects_from build/native/core core/build "${NATIVE_FOLDERS[@]}"
+            objects_from build/native/core core/build core/distil "${NATIVE_FOLDERS[@]}"
         )
         link_if_stale $extension "${objects[@]}" -- \
             "${CC:-gcc}" -shared -o $extension "${objects[@]}"

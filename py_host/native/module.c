@@ -87,6 +87,8 @@ static PyMethodDef module_methods[] = {
      "compile(source, kind, form) -> Buffer: runs the model compiler."},
     {"word_counts", module_word_counts, METH_O,
      "word_counts(model) -> WordCounts: see word_counts.c."},
+    {"distil", __extension__(PyCFunction)(void *) module_distil, METH_FASTCALL,
+     "distil(model, counts) -> Distil: see distil.c."},
     {"bigrams", module_bigrams, METH_NOARGS, "bigrams() -> Bigrams: see bigrams.c."},
     {"bpe_run", (PyCFunction)(void (*)(void))module_bpe_run, METH_FASTCALL,
      "bpe_run(counts, options…) -> BpeRun: see bpe_run.c."},
@@ -139,6 +141,8 @@ static int module_exec(PyObject *module)
     if (state->counts_type == NULL) return -1;
     state->bigrams_type = add_type(module, &bigrams_spec);
     if (state->bigrams_type == NULL) return -1;
+    state->distil_type = add_type(module, &distil_spec);
+    if (state->distil_type == NULL) return -1;
     state->bpe_type = add_type(module, &bpe_spec);
     return state->bpe_type == NULL ? -1 : 0;
 }
@@ -156,6 +160,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->train_error);
     Py_VISIT(state->counts_type);
     Py_VISIT(state->bigrams_type);
+    Py_VISIT(state->distil_type);
     Py_VISIT(state->bpe_type);
     return 0;
 }
@@ -173,6 +178,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->train_error);
     Py_CLEAR(state->counts_type);
     Py_CLEAR(state->bigrams_type);
+    Py_CLEAR(state->distil_type);
     Py_CLEAR(state->bpe_type);
     return 0;
 }

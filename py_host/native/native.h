@@ -40,6 +40,7 @@ typedef struct {
     PyTypeObject *long_type;
     PyTypeObject *counts_type;
     PyTypeObject *bigrams_type;
+    PyTypeObject *distil_type;
     PyTypeObject *bpe_type;
     PyObject *make_error; /* isotok.errors.make_error */
     PyObject *train_error; /* isotok.errors.TokenizerError */
@@ -197,12 +198,14 @@ PyObject *model_long_text(PyObject *self, PyObject *bytes);
 extern PyType_Spec model_spec;
 PyObject *module_open(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-/* word_counts.c, bigrams.c, bpe_run.c */
+/* word_counts.c, bigrams.c, bpe_run.c, distil.c */
 extern PyType_Spec counts_spec;
 extern PyType_Spec bigrams_spec;
+extern PyType_Spec distil_spec;
 extern PyType_Spec bpe_spec;
 PyObject *module_word_counts(PyObject *module, PyObject *model);
 PyObject *module_bigrams(PyObject *module, PyObject *unused);
+PyObject *module_distil(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *module_bpe_run(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* compile.c */

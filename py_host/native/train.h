@@ -1,18 +1,20 @@
-/* train.h: what word_counts.c, bigrams.c and bpe_run.c share: counting words and training BPE, see
- * core/train/isotok_train.h. For isotok.train.
+/* train.h: what word_counts.c, bigrams.c, bpe_run.c and distil.c share: counting words, training BPE
+ * and distilling, see core/train/isotok_train.h and core/distil/isotok_distil.h. For isotok.train.
  *
  * Errors are isotok.errors.TokenizerError. Work is done without the lock; an object that another
  * thread works with is an error. */
 #ifndef ISOTOK_NATIVE_TRAIN_H
 #define ISOTOK_NATIVE_TRAIN_H
 
+#include "isotok_distil.h"
 #include "isotok_train.h"
 #include "native.h"
 
 /* word_counts.c */
 typedef struct {
     PyObject_HEAD isotok_counts *counts;
-    model_object *model; /* or NULL */
+    isotok_chunks *chunks; /* of a Unigram model, or NULL */
+    model_object *model;   /* or NULL */
     atomic_flag busy;
 } counts_object;
 

@@ -1,7 +1,7 @@
 /* word_counts.c: counting words, see train.h.
  *
- * word_counts(model: Model | None) -> WordCounts     with the pre-tokenizer of a model; None: a
- *                                                    text is a word
+ * word_counts(model: Model | None) -> WordCounts     with the pre-tokenizer of a model; chunks of
+ *                                                    a Unigram model; None: a text is a word
  * WordCounts.add_texts(texts: list[str | bytes])     no word spans two texts
  * WordCounts.add_table(pool, ends, counts)           word i is pool[ends[i-1]:ends[i]]; buffers of
  *                                                    bytes, uint64 and int64
@@ -19,6 +19,7 @@ static void counts_dealloc(PyObject *op)
     counts_object *self = (counts_object *)op;
     PyTypeObject *type = Py_TYPE(op);
     isotok_counts_free(self->counts);
+    isotok_chunks_free(self->chunks);
     Py_XDECREF((PyObject *)self->model);
     PyObject_Free(op);
     Py_DECREF(type);
@@ -35,23 +36,28 @@ PyObject *module_word_counts(PyObject *module, PyObject *model)
     if (self == NULL) return NULL;
     self->model = model == Py_None ? NULL : (model_object *)Py_NewRef(model);
     atomic_flag_clear(&self->busy);
-    self->counts = isotok_counts_new(self->model ? self->model->model : NULL);
+    const isotok_model *cuts = self->model ? self->model->model : NULL;
+    self->chunks = cuts ? isotok_chunks_new(cuts) : NULL;
+    self->counts = isotok_counts_new(self->chunks ? NULL : cuts);
     if (self->counts == NULL) {
         Py_DECREF(self);
-        return train_fail(state, "the model has no pre-tokenizer");
+        return train_fail(state, "the model has no pre-tokenizer, and is no Unigram model that can be cut");
     }
     return (PyObject *)self;
 }
 
-static isotok_train_status add_text(void *counts, text_view *view, isotok_train_error *error)
+static isotok_train_status add_text(void *object, text_view *view, isotok_train_error *error)
 {
-    return isotok_counts_add_text(counts, view->data, view->size, error);
+    const counts_object *self = object;
+    if (self->chunks != NULL)
+        return isotok_chunks_add_text(self->chunks, self->counts, view->data, view->size, error);
+    return isotok_counts_add_text(self->counts, view->data, view->size, error);
 }
 
 static PyObject *counts_add_texts(PyObject *op, PyObject *list)
 {
     counts_object *self = (counts_object *)op;
-    return train_add_texts(op, &self->busy, list, add_text, self->counts);
+    return train_add_texts(op, &self->busy, list, add_text, self);
 }
 
 static PyObject *counts_cut(PyObject *op, PyObject *const *args, Py_ssize_t count)
