@@ -152,6 +152,11 @@ static int64_t gain(const struct candidate *candidate)
     return candidate->exception.good - candidate->exception.bad;
 }
 
+static void sort(struct learning *l, int (*compare)(const void *, const void *))
+{
+    if (l->count != 0) qsort(l->candidates, l->count, sizeof *l->candidates, compare);
+}
+
 static int by_gain(const void *a, const void *b)
 {
     const int64_t m = gain(a), n = gain(b);
@@ -168,7 +173,7 @@ static bool same_text(const struct candidate *a, const struct candidate *b)
 static void sum_equal(struct learning *l)
 {
     size_t i, n = 0;
-    qsort(l->candidates, l->count, sizeof *l->candidates, by_text);
+    sort(l, by_text);
     for (i = 0; i < l->count; i++) {
         struct candidate *c = &l->candidates[i];
         if (n > 0 && by_text(&l->candidates[n - 1], c) == 0)
@@ -183,7 +188,7 @@ static void sum_equal(struct learning *l)
 static void keep_best(struct learning *l, int64_t least)
 {
     size_t i, n = 0;
-    qsort(l->candidates, l->count, sizeof *l->candidates, by_text);
+    sort(l, by_text);
     for (i = 0; i < l->count; i++) {
         struct candidate *c = &l->candidates[i];
         if (gain(c) < least) continue;
@@ -202,7 +207,8 @@ static isotok_train_status choose(struct learning *l, size_t count, isotok_train
     struct isotok__exception *made = malloc((count + 1) * sizeof *made);
     size_t i;
     if (made == NULL) return isotok__no_memory(error);
-    qsort(l->candidates, count, sizeof *l->candidates, by_text);
+    l->count = count;
+    sort(l, by_text);
     for (i = 0; i < count; i++) made[i] = l->candidates[i].exception;
     free(d->exceptions);
     d->exceptions = made;
@@ -226,7 +232,7 @@ static isotok_train_status renew(struct learning *l, uint32_t most, int64_t leas
             (struct candidate){isotok__exception_text(d, e), d->tokens + e->tokens, *e};
     }
     keep_best(l, least);
-    qsort(l->candidates, l->count, sizeof *l->candidates, by_gain);
+    sort(l, by_gain);
     return choose(l, l->count < most ? l->count : most, error);
 }
 

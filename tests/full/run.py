@@ -37,6 +37,7 @@ EXTRA = (
     "tests.full.pretok",
     "tests.full.spm_fb",
     "tests.full.streams",
+    "tests.full.train",
 )  # modules with an ALL of their own
 
 
