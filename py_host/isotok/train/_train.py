@@ -51,7 +51,7 @@ def train_bpe(
     unit: Unit = "byte",
     hot_pair_window_size: int | None = None,
     max_records: int = 4096,
-    max_bytes: int = 64 * 1024 * 1024,
+    max_bytes: int = 1024 * 1024,
     prefetch: int = 1,
     pat_str: str | None = None,
     initial_alphabet: InitialAlphabet | Sequence[str] | None = None,
