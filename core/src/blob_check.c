@@ -7,6 +7,8 @@
 #include "cache.h"
 #include "trie.h"
 
+#define MOST_WEIGHT 0x7149F2CAu /* 1e30 as float32 bits: sums of weights stay finite */
+
 /* Lets helpers report a failure in one line. */
 struct check {
     const struct isotok_model *model;
@@ -301,21 +303,14 @@ static bool is_exception(const struct check *c, uint32_t at)
            are_tokens(c, c->b->exceptions + at + 1, head >> 8, head & 0xFFu);
 }
 
-/* Weights are those of the trie, and 0 behind the last token. */
-static bool is_memo_entry(const struct check *c, const struct isotok__cache_entry *entry)
+/* An entry is used where |carried| <= valid_to: with weights as bounded as the trie's, and that as
+ * a re-centring has it, sums stay finite. */
+static bool is_memo_entry(const struct isotok__cache_entry *entry)
 {
-    uint32_t i, weight;
-    if (entry->size > ISOTOK__CACHE_KEY || entry->count > ISOTOK__CACHE_TOKENS / 2 ||
-        !are_tokens(c, entry->tokens, entry->count, entry->size))
-        return false;
-    for (i = 0; i < ISOTOK__CACHE_TOKENS / 2; i++) {
-        weight = 0;
-        if (i < entry->count) memcpy(&weight, &c->b->unk_score, sizeof weight);
-        if (i < entry->count && entry->tokens[i] >> 8 != ISOTOK_UNK_SLOT)
-            weight = c->b->trie[entry->tokens[i] >> 8].value;
-        if (entry->tokens[ISOTOK__CACHE_TOKENS / 2 + i] != weight) return false;
-    }
-    return true;
+    uint32_t i;
+    for (i = ISOTOK__CACHE_TOKENS / 2; i < ISOTOK__CACHE_TOKENS; i++)
+        if ((entry->tokens[i] & 0x7FFFFFFFu) > MOST_WEIGHT) return false;
+    return entry->count <= ISOTOK__CACHE_TOKENS / 2 && entry->valid_to <= 100000.0f;
 }
 
 ISOTOK_INLINE isotok_status check_memo(const struct check *c)
@@ -324,7 +319,8 @@ ISOTOK_INLINE isotok_status check_memo(const struct check *c)
         (const struct isotok__cache_entry *)(const void *)c->b->memo;
     uint32_t i;
     for (i = 0; i < c->b->memo_count / (ISOTOK__MEMO_WORDS / 2); i++)
-        if (!is_memo_entry(c, &entries[i]))
+        if (!is_memo_entry(&entries[i]) ||
+            !are_tokens(c, entries[i].tokens, entries[i].count, entries[i].size))
             return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_MEMO, &entries[i]);
     return ISOTOK_OK;
 }
@@ -339,7 +335,7 @@ ISOTOK_INLINE isotok_status check_trie(const struct check *c)
     if (weighted) {
         /* |weight| <= 1e30, so that sums stay finite; `wide` models take any finite weight */
         none = ISOTOK_VALUE_NONE_SCORE;
-        limit = c->model->pretokens || FEATURE(WIDE) ? 0x7F7FFFFFu : 0x7149F2CAu;
+        limit = c->model->pretokens || FEATURE(WIDE) ? 0x7F7FFFFFu : MOST_WEIGHT;
     }
     for (i = 0; i < b->trie_count; i++) bad |= (uint32_t)((b->trie[i].link >> 8) >= b->trie_count);
     if (bad) return fail_at(c, ISOTOK_WHAT_TRIE, 0, b->trie);
