@@ -46,8 +46,8 @@ void isotok_distil_free(isotok_distil *distil);
 ISOTOK_API(isotok_distil_frequencies)
 void isotok_distil_frequencies(const isotok_distil *distil, int64_t *frequencies);
 
-/* Makes a memo of at most `size` bytes, a power of two from 256 on (else the next below), of the
- * chunks that save most. Size 0: none. */
+/* Makes a memo of at most `size` bytes, a power of two from 2,048 on (else the next below), of the
+ * chunks that save most. Less: none. */
 ISOTOK_API(isotok_distil_memo)
 isotok_train_status isotok_distil_memo(isotok_distil *distil, size_t size,
                                        isotok_train_error *out_error);

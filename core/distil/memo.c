@@ -10,6 +10,8 @@
 
 #define CHUNK_COST 4 /* bytes that are searched in the time that a look-up saves besides */
 
+#define LEAST_BITS 4u /* of sets: the section is checked in blocks of them */
+
 struct ranked {
     double saved;
     uint32_t chunk;
@@ -70,7 +72,7 @@ isotok_train_status isotok_distil_memo(isotok_distil *d, size_t size, isotok_tra
     d->stats.memo_sets = d->stats.memo_chunks = 0;
     d->stats.memo_occurrences = 0;
     while (bits < 24 && size >= (size_t)256 << bits) bits++;
-    if (bits == 0) return ISOTOK_TRAIN_OK;
+    if (bits < LEAST_BITS) return ISOTOK_TRAIN_OK;
     ranked = rank_chunks(d, &count);
     d->memo = calloc((size_t)2 << bits, sizeof *d->memo);
     if (ranked == NULL || d->memo == NULL) {

@@ -347,7 +347,7 @@ static ISOTOK_NOINLINE void miss(struct search *s, uint32_t p,
 ISOTOK_INLINE void look_up(struct search *s, uint32_t p, const struct isotok__cache_query *query)
 {
     const struct isotok__cache_entry *entry =
-        isotok__cache_find(query->set, &query->key, query->size);
+        isotok__cache_find(query->set, &query->key, query->size, false);
     const bool answers = entry != NULL && entry->valid_to >= 0;
     s->hits += answers;
     if (ISOTOK_LIKELY(answers))

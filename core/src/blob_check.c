@@ -96,18 +96,6 @@ static bool is_length(const struct check *c, const struct length_rule *rule)
            (rule->form != TRIE || count <= ISOTOK_MAX_SLOTS);
 }
 
-/* Of a model whose segmenter looks it up, and a power of two of sets. */
-static bool is_memo(const struct check *c)
-{
-    const uint64_t others = ISOTOK_FEATURE(WIDE) | ISOTOK_FEATURE(WHOLE_TEXT) |
-                            ISOTOK_FEATURE(SENTENCEPIECE_0_2_1);
-    const uint32_t count = c->b->memo_count, sets = count / ISOTOK__MEMO_WORDS;
-    return count == 0 ||
-           (sets > 1 && (sets & (sets - 1)) == 0 && count % ISOTOK__MEMO_WORDS == 0 &&
-            c->b->algorithm == ISOTOK_UNIGRAM && !c->model->pretokens &&
-            c->b->max_piece_bytes <= 254 && (c->model->features & others) == 0);
-}
-
 #define RULE(FIELD, name, feature, form)                                                      \
     {                                                                                         \
         ISOTOK__FIELD_##FIELD, offsetof(struct isotok__blob, name##_count) / 4, feature, form \
@@ -129,7 +117,7 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
         RULE(USER_TRIE, user_trie, ISOTOK__FEATURE_USER_DEFINED, TRIE),
         RULE(CHARSMAP_TRIE, charsmap_trie, ISOTOK__FEATURE_CHARSMAP, BLOCKS),
         RULE(CHARSMAP_TEXT, charsmap_text, ISOTOK__FEATURE_CHARSMAP, ANY),
-        RULE(MEMO, memo, ISOTOK__FEATURE_MEMO, ANY),
+        RULE(MEMO, memo, ISOTOK__FEATURE_MEMO, BLOCKS), /* 16 sets or more, a power of two of them is used */
         RULE(UNICODE_HEADER, unicode_header, ISOTOK__FEATURE_UNICODE, ANY),
         RULE(UNICODE_TABLES, unicode_tables, ISOTOK__FEATURE_UNICODE, ANY),
         RULE(UNICODE_TEXT, unicode_text, ISOTOK__FEATURE_UNICODE, ANY),
@@ -152,7 +140,6 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
         bad = ISOTOK__FIELD_EXACT_SCORES;
     if (b->pretok_windows_count % ISOTOK__WINDOWS_SIZE != 0) bad = ISOTOK__FIELD_PRETOK_WINDOWS;
     if (b->char_joints_count % 1024 != 0) bad = ISOTOK__FIELD_CHAR_JOINTS;
-    if (!is_memo(c)) bad = ISOTOK__FIELD_MEMO;
     if (b->algorithm != ISOTOK_LONGEST && b->exceptions_count != 0)
         bad = ISOTOK__FIELD_EXCEPTIONS;
     if (FEATURE(PRETOKENS) && b->word_rules_count < 4 * ISOTOK__RULES)
@@ -282,7 +269,7 @@ static uint32_t token_size(const struct check *c, uint32_t token)
 }
 
 /* Whether tokens[0..count) fill `size` bytes. */
-static bool are_tokens(const struct check *c, const uint32_t *tokens, uint32_t count, uint32_t size)
+static ISOTOK_NOINLINE bool are_tokens(const struct check *c, const uint32_t *tokens, uint32_t count, uint32_t size)
 {
     uint32_t i;
     for (i = 0; i < count; i++) {

@@ -37,8 +37,8 @@ struct isotok__cache {
     uint32_t bad_periods;                /* in a row */
     uint32_t bypass;                     /* bytes still to go without look-ups */
     uint64_t probes, hits, uncertified, bypassed;
-    const struct isotok__cache_entry *memo; /* of the blob: looked up where the cache misses */
-    uint32_t memo_shift;                    /* as `shift` */
+    struct isotok__cache_entry *memo; /* of the blob, never written: for what the cache misses */
+    uint32_t memo_shift;              /* as `shift` */
 };
 
 _Static_assert(sizeof(struct isotok__cache_entry) == 64, "an entry is one cache line");
@@ -116,21 +116,14 @@ ISOTOK_INLINE bool isotok__cache_is(const struct isotok__cache_entry *entry,
 /* Puts the second entry of a set first. */
 void isotok__cache_promote(struct isotok__cache_entry *set);
 
-/* The entry of a chunk in a set that does not change, or NULL. */
-ISOTOK_INLINE const struct isotok__cache_entry *isotok__cache_peek(
-    const struct isotok__cache_entry *set, const struct isotok__cache_key *key, uint32_t size)
-{
-    if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
-    return isotok__cache_is(&set[1], key, size) ? &set[1] : NULL;
-}
-
 /* The entry of a chunk, or NULL. Entries that were found once more come first in their set
- * and are not the next to go. */
+ * and are not the next to go; `fixed`: the set stays as it is. */
 ISOTOK_INLINE const struct isotok__cache_entry *isotok__cache_find(
-    struct isotok__cache_entry *set, const struct isotok__cache_key *key, uint32_t size)
+    struct isotok__cache_entry *set, const struct isotok__cache_key *key, uint32_t size, bool fixed)
 {
     if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
     if (!isotok__cache_is(&set[1], key, size)) return NULL;
+    if (fixed) return &set[1];
     isotok__cache_promote(set);
     return &set[0];
 }

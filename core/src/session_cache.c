@@ -21,14 +21,16 @@ static bool applies(const isotok_model *model)
 /* The entries are read only: nothing is put into a cache of `count` 0. */
 void isotok__session_memo(struct isotok_session *s)
 {
-    const struct isotok__blob *b = &s->model->blob;
-    memset(&s->cache, 0, sizeof s->cache);
-    if (!ISOTOK__HAS(b->memo != NULL)) return;
-    s->cache.memo = (const struct isotok__cache_entry *)(const void *)b->memo;
-    s->cache.memo_shift = 64 - isotok__trailing_zeros(b->memo_count / ISOTOK__MEMO_WORDS);
-    s->cache.entries = (struct isotok__cache_entry *)(uintptr_t)s->cache.memo;
-    s->cache.shift = s->cache.memo_shift;
-    s->cache.least_bytes = LEAST_BYTES;
+    const isotok_model *model = s->model;
+    struct isotok__cache *c = &s->cache;
+    memset(c, 0, sizeof *c);
+    if (!ISOTOK__HAS(model->blob.memo != NULL) || !applies(model)) return;
+    if (model->blob.algorithm != ISOTOK_UNIGRAM || model->pretokens) return;
+    c->memo = (struct isotok__cache_entry *)(uintptr_t)model->blob.memo;
+    c->memo_shift = 64 - isotok__trailing_zeros(model->blob.memo_count / ISOTOK__MEMO_WORDS);
+    c->entries = c->memo;
+    c->shift = c->memo_shift;
+    c->least_bytes = LEAST_BYTES;
 }
 
 isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memory_size,

@@ -46,20 +46,6 @@ ISOTOK_INLINE float take(const isotok_model *model, const struct isotok__cache_e
     return carried;
 }
 
-/* Answers from the memo, and notes the answer in the cache. */
-static bool take_memo(struct state *s, const struct isotok__cache_query *query)
-{
-    const struct isotok__cache *cache = s->cache;
-    const uint64_t set = isotok__cache_hash(&query->key) >> cache->memo_shift;
-    const struct isotok__cache_entry *entry =
-        isotok__cache_peek(cache->memo + 2 * set, &query->key, query->size);
-    if (entry == NULL || !is_certified(entry, s->carried)) return false;
-    isotok__cache_put(query->set, entry);
-    s->carried = take(s->model, entry, s->carried, s->tokens->slots + s->tokens->count);
-    s->tokens->count += entry->count;
-    return true;
-}
-
 static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
                                  const struct isotok__cache_query *query,
                                  const struct isotok__cache_entry *found)
@@ -70,7 +56,6 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
         segment_plain(s, text, query->size);
         return;
     }
-    if (ISOTOK__HAS(s->cache->memo != NULL) && take_memo(s, query)) return;
     if (!isotok__cache_missed_before(&query->set[0].missed, &query->set[1].missed,
                                      isotok__cache_tag(&query->key))) {
         segment_plain(s, text, query->size);
@@ -90,15 +75,16 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
     }
 }
 
-/* The entry of a chunk; those of a memo stay where they are. */
-ISOTOK_INLINE const struct isotok__cache_entry *find(const struct isotok__cache *cache,
-                                                     struct isotok__cache_entry *set,
-                                                     const struct isotok__cache_key *key,
-                                                     uint32_t size)
+/* What the memo has of a chunk that is not in the cache; then it is. */
+static ISOTOK_NOINLINE const struct isotok__cache_entry *recall(
+    const struct isotok__cache *cache, const struct isotok__cache_query *query)
 {
-    if (ISOTOK_LIKELY(isotok__cache_is(&set[0], key, size))) return &set[0];
-    return cache->count == 0 ? isotok__cache_peek(set, key, size)
-                             : isotok__cache_find(set, key, size);
+    const uint64_t set = isotok__cache_hash(&query->key) >> cache->memo_shift;
+    const struct isotok__cache_entry *entry = NULL;
+    if (cache->count != 0)
+        entry = isotok__cache_find(cache->memo + 2 * set, &query->key, query->size, true);
+    if (entry != NULL) isotok__cache_put(query->set, entry);
+    return entry;
 }
 
 /* Answers the queries of text; the score and the number of tokens are kept out of memory as
@@ -113,8 +99,11 @@ static uint32_t look_up(struct state *s, const uint8_t *text,
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
         const struct isotok__cache_entry *entry =
-            find(s->cache, queries[i].set, &queries[i].key, size);
-        const bool answers = entry != NULL && is_certified(entry, carried);
+            isotok__cache_find(queries[i].set, &queries[i].key, size, s->cache->count == 0);
+        bool answers;
+        if (ISOTOK_UNLIKELY(entry == NULL) && ISOTOK__HAS(s->cache->memo != NULL))
+            entry = recall(s->cache, &queries[i]);
+        answers = entry != NULL && is_certified(entry, carried);
         hits += answers;
         if (ISOTOK_LIKELY(answers)) {
             carried = take(model, entry, carried, slots);

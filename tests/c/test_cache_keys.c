@@ -95,14 +95,14 @@ static void test_padding(void)
     for (uint32_t size = 1; size <= ISOTOK__CACHE_KEY; size++) {
         const struct isotok__cache_key key = isotok__cache_key(text, size);
         CHECK(size < 3 || memcmp(&key, &set[0].key, sizeof key) == 0);
-        CHECK(isotok__cache_find(set, &key, size) == NULL);
+        CHECK(isotok__cache_find(set, &key, size, false) == NULL);
         memset(&entry, 0, sizeof entry);
         entry.key = key;
         entry.size = (uint8_t)size;
         isotok__cache_put(set, &entry);
-        CHECK(isotok__cache_find(set, &key, size) != NULL);
-        CHECK(size < 3 || isotok__cache_find(set, &key, size - 1) != NULL); /* two fit */
-        CHECK(isotok__cache_find(set, &key, size) == &set[0]);              /* promoted */
+        CHECK(isotok__cache_find(set, &key, size, false) != NULL);
+        CHECK(size < 3 || isotok__cache_find(set, &key, size - 1, false) != NULL); /* two fit */
+        CHECK(isotok__cache_find(set, &key, size, false) == &set[0]);              /* promoted */
     }
 }
 

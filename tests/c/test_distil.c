@@ -149,7 +149,7 @@ static void check_distilled(const drive_model *teacher, isotok_distil *distil,
     isotok_distil_stats stats;
     drive_model m = {0};
     for (uint32_t i = 0; i < vocab_size; i++) priorities[i] = (float)text_random(100) - 90;
-    for (size_t size = 256; size <= 65536; size *= 16) {
+    for (size_t size = 2048; size <= 65536; size *= 32) {
         CHECK(isotok_distil_memo(distil, size, &error) == ISOTOK_TRAIN_OK);
         if (!open_distilled(distil, ISOTOK_UNIGRAM, NULL, &m)) continue;
         check_same(teacher, &m, text);
