@@ -34,6 +34,7 @@ usage: ./build.sh VERB [ARGUMENT …]
   check                 formatters, linters, types, layers, generated files; < 20 s
   test [NAME …]         all that CI runs, or the named parts and groups (test --list)
   test full [ARG …]     the large matrices
+  test scale [ARG …]    docs/scale.md with its engines
   fuzz [ARG …]          libFuzzer targets
   bench [NAME …]        measurements against peers
   demo                  set up, build, and show it at work
@@ -118,6 +119,11 @@ verb_test() {
         shift
         verb_build native wasm py
         end_with tests/full/run.py "$@"
+        ;;
+    scale)
+        shift
+        verb_build py
+        end_with tests/scale/run.py "$@"
         ;;
     *)
         with_lock setup

@@ -21,18 +21,25 @@ from isotok.train import (
     JsonLines,
     PreTokenizer,
     ProgressBar,
+    Shards,
     Source,
     Texts,
     UnicodeBigramMixedBoundary,
     UnicodeBigramSelection,
     Unit,
     WordCounter,
+    count_bigrams,
+    count_words,
+    encode_batch,
     encoding_for_model,
     encoding_name_for_model,
     files,
     get_encoding,
     list_encoding_names,
+    merge_counts,
     train_bpe,
+    write_shard,
+    write_shards,
 )
 from isotok.train.unigram import UnigramModel, train_unigram
 from numpy.typing import NDArray
@@ -203,3 +210,16 @@ def unigram(path: Path) -> None:
     assert_type(found.lines_left_out, int)
     found.save(path)
     train_unigram(["x"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def at_scale(path: Path, cutter: PreTokenizer, model: BpeModel, tokenizer: Tokenizer) -> None:
+    parts = [count_words(["x"], cutter), count_bigrams({"text": ["x"]}, cutter, column="text")]
+    assert_type(merge_counts(parts, cutter), bytes)
+    assert_type(merge_counts([b""], cutter), bytes)
+    encode_batch(["x"], tokenizer)
+    assert_type(write_shard(["x"], model, path, 0), dict[str, Any])
+    assert_type(write_shards(files(path), tokenizer, path, documents=9, progress="bar"), int)
+    shards = Shards(path)
+    assert_type(len(shards), int)
+    assert_type(shards.tokens, int)
+    assert_type(next(iter(shards)), NDArray[Any])

@@ -26,6 +26,8 @@ from isotok.train._options import (
 )
 from isotok.train._pretokenizer import PreTokenizer
 from isotok.train._progress import JsonLines, ProgressBar
+from isotok.train._scale import count_bigrams, count_words, encode_batch, merge_counts
+from isotok.train._shards import Shards, write_shard, write_shards
 from isotok.train._sources import Source, Texts
 from isotok.train._train import Bigrams, train_bpe
 from isotok.train._trainer import BpeTrainer
@@ -43,16 +45,23 @@ __all__ = [
     "JsonLines",
     "PreTokenizer",
     "ProgressBar",
+    "Shards",
     "Source",
     "Texts",
     "UnicodeBigramMixedBoundary",
     "UnicodeBigramSelection",
     "Unit",
     "WordCounter",
+    "count_bigrams",
+    "count_words",
+    "encode_batch",
     "encoding_for_model",
     "encoding_name_for_model",
     "files",
     "get_encoding",
     "list_encoding_names",
+    "merge_counts",
     "train_bpe",
+    "write_shard",
+    "write_shards",
 ]
