@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINES = {
-    "Ray Data": ["ray[data]==2.60.0", "pandas"],
+    "Ray Data": ["ray[data]==2.60.0", "pandas", "fsspec[http]"],
     "Hugging Face datasets": ["datasets==5.2.0"],
     "PySpark": ["pyspark==4.3.0", "pandas"],
     "Daft": ["daft==0.7.26"],
@@ -47,14 +48,18 @@ def python_of(engine: str) -> Path:
     return python
 
 
-def write_corpus(folder: Path, documents: int) -> list[str]:
-    """Parquet files of texts, the last of them without one."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from texts import ALPHABETS, corpus
+def pyarrow() -> tuple[Any, Any]:
+    """The modules, which have no types."""
+    return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
 
-    texts = [text for name in ALPHABETS for text in corpus(name, texts=documents)]
-    size = -(-len(texts) // (PARTS - 1))
+
+def write_corpus(folder: Path, documents: int) -> list[str]:
+    """Parquet files of texts; the last has few."""
+    made: Any = importlib.import_module("texts")
+    pa, pq = pyarrow()
+
+    texts = [text for name in made.ALPHABETS for text in made.corpus(name, texts=documents)]
+    size = len(texts) // (PARTS - 1) - 1
     paths: list[str] = []
     for number in range(PARTS):
         path = folder / f"part-{number}.parquet"
@@ -66,9 +71,9 @@ def write_corpus(folder: Path, documents: int) -> list[str]:
 
 def plain_loop(paths: list[str], model: Any, cutter: Any, folder: Path) -> tuple[bytes, bytes]:
     """Counts of words and pairs, and shards in the folder."""
-    import pyarrow.parquet as pq
     from isotok.train import BigramCounter, WordCounter, write_shard
 
+    _, pq = pyarrow()
     words, bigrams = WordCounter(cutter), BigramCounter(cutter)
     for number, path in enumerate(paths):
         texts = pq.read_table(path)["text"].to_pylist()

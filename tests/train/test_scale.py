@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import random
 import signal
@@ -12,7 +13,6 @@ from typing import Any
 
 import isotok
 import numpy as np
-import pyarrow as pa
 import pytest
 from isotok.errors import TokenizerError
 from isotok.train import (
@@ -31,6 +31,7 @@ from isotok.train import (
 )
 from texts import SPECIAL, corpus
 
+pa: Any = importlib.import_module("pyarrow")
 TEXTS = [text for name in ("english", "han", "mixed", "wide") for text in corpus(name, texts=60)]
 HERE = Path(__file__).parent
 

@@ -222,4 +222,3 @@ def at_scale(path: Path, cutter: PreTokenizer, model: BpeModel, tokenizer: Token
     shards = Shards(path)
     assert_type(len(shards), int)
     assert_type(shards.tokens, int)
-    assert_type(next(iter(shards)), NDArray[Any])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 from isotok.errors import TokenizerError
 from isotok.train._bigrams import BigramCounter
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from isotok import Tokenizer
     from isotok.train._model import BpeModel
     from isotok.train._pretokenizer import PreTokenizer
-
-Counter = TypeVar("Counter", WordCounter, BigramCounter)
 
 
 def texts_of(batch: Any, column: str) -> list[str]:
@@ -35,21 +33,26 @@ def texts_of(batch: Any, column: str) -> list[str]:
     TypeError
         A row is no text.
     """
-    names = getattr(getattr(batch, "schema", None), "names", None)
-    if names is None and isinstance(batch, dict):
-        names = list(batch)
+    names = _columns(batch)
     if names is not None:
         if column not in names:
             raise TokenizerError(f"the batch has no column {column!r}; it has {sorted(names)}")
         batch = batch[column]
     if isinstance(batch, (str, bytes)):
         raise TypeError("batch: give a list of texts, not one text")
-    rows = batch.to_pylist() if hasattr(batch, "to_pylist") else list(batch)
+    rows: list[Any] = batch.to_pylist() if hasattr(batch, "to_pylist") else list(batch)
     for number, row in enumerate(rows):
         if row is None:
             raise TokenizerError(f"row {number} of the batch is null; drop such rows first")
         check_record(row, number)
     return rows
+
+
+def _columns(batch: Any) -> list[str] | None:
+    """Names of the columns; None: it has none."""
+    if isinstance(batch, dict):
+        return list(cast("dict[str, Any]", batch))
+    return getattr(getattr(batch, "schema", None), "names", None)
 
 
 def count_words(batch: Any, pre_tokenizer: PreTokenizer, *, column: str = "text") -> Any:
@@ -127,7 +130,8 @@ def _kind(part: Any, number: int) -> type[WordCounter] | type[BigramCounter]:
 
 
 def _add(total: Any, part: Any, pre_tokenizer: PreTokenizer) -> None:
-    read = type(total).from_bytes if isinstance(part, bytes) else type(total).from_arrow
+    kind: Any = type(total)
+    read = kind.from_bytes if isinstance(part, bytes) else kind.from_arrow
     total.merge(read(part, pre_tokenizer))
 
 

@@ -210,7 +210,7 @@ class Shards(Sequence["NDArray[Any]"]):
     def __init__(self, folder: Path_) -> None:
         self._parts: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
         self._ends: list[int] = []
-        self.tokens = 0
+        self.tokens: int = 0
         names = sorted(Path(folder).glob("[0-9]*.json"))
         if not names:
             raise TokenizerError(f"{folder}: there are no shards")
@@ -246,7 +246,7 @@ class Shards(Sequence["NDArray[Any]"]):
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """Go through all documents."""
         for ids, places in self._parts:
-            ends = places.tolist()
+            ends: list[int] = places.tolist()
             for begin, end in zip(ends, islice(ends, 1, None), strict=False):
                 yield ids[begin:end]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from isotok.errors import TokenizerError
 from isotok.train._checkpoint import Checkpoint
@@ -24,6 +24,8 @@ from isotok.train._progress import ProgressKind, progress_of
 from isotok.train._run import Batches, Lossless, count_words, select_bigrams, train_in_rounds
 from isotok.train._sources import Source, replayable
 from isotok.train._trainer import BpeTrainer
+
+_BATCH: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def train_bpe(
     unit: Unit = "byte",
     hot_pair_window_size: int | None = None,
     max_records: int = 4096,
-    max_bytes: int = 1024 * 1024,
+    max_bytes: int = 64 * 1024 * 1024,
     prefetch: int = 1,
     pat_str: str | None = None,
     initial_alphabet: InitialAlphabet | Sequence[str] | None = None,
@@ -87,7 +89,8 @@ def train_bpe(
     hot_pair_window_size : int, optional
         Bounds memory; changes no result.
     max_records, max_bytes, prefetch : int
-        How records are read; see `WordCounter.add_source`.
+        How records are read; see `WordCounter.add_source`. Batches are not above 1 MiB here:
+        nothing depends on them but memory.
     pat_str : str, optional
         Pattern of words; None: GPT-2's.
     initial_alphabet, tie_break, min_frequency, max_token_length, limit_alphabet, \
@@ -179,7 +182,7 @@ forbidden_merges, special_tokens_position
             "start": None if start is None else start.digest,
         }
         keep = Checkpoint(checkpoint, key, checkpoint_seconds)
-    how = Batches(max_records, max_bytes, prefetch, reports, keep)
+    how = Batches(max_records, min(max_bytes, _BATCH), prefetch, reports, keep)
     run = _Run(trainer, pre_tokenizer, how, vocab_size, memory_budget, spill_dir)
     if isinstance(texts, WordCounter):
         words = pre_tokenizer.word_counter()
