@@ -10,8 +10,10 @@ import isotok.train._train
 import pytest
 from isotok import train
 
-TEXT = (Path(__file__).parents[2] / "docs/training.md").read_text("utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "training.md").read_text("utf-8")
+SCALE = (DOCS / "scale.md").read_text("utf-8").split("## With engines")[0]
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT + SCALE, re.DOTALL)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))

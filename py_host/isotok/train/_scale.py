@@ -129,10 +129,14 @@ def _kind(part: Any, number: int) -> type[WordCounter] | type[BigramCounter]:
     raise TypeError(f"part {number}: {type(part).__name__} holds no counts")
 
 
-def _add(total: Any, part: Any, pre_tokenizer: PreTokenizer) -> None:
-    kind: Any = type(total)
-    read = kind.from_bytes if isinstance(part, bytes) else kind.from_arrow
-    total.merge(read(part, pre_tokenizer))
+def _add(total: WordCounter | BigramCounter, part: Any, pre_tokenizer: PreTokenizer) -> None:
+    binary = isinstance(part, bytes)
+    if isinstance(total, WordCounter):
+        words = WordCounter.from_bytes if binary else WordCounter.from_arrow
+        total.merge(words(part, pre_tokenizer))
+    else:
+        bigrams = BigramCounter.from_bytes if binary else BigramCounter.from_arrow
+        total.merge(bigrams(part, pre_tokenizer))
 
 
 def encode_batch(batch: Any, model: BpeModel | Tokenizer, *, column: str = "text") -> Any:
