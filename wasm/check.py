@@ -32,7 +32,7 @@ class Module:
 
 
 MODULES = (
-    Module("isotok.wasm", "core/include/isotok.h", 68_000, 34_000),
+    Module("isotok.wasm", "core/include/isotok.h", 66_000, 33_000),
     Module("isotok-build.wasm", "core/build/isotok_build.h", 262_144, 131_072),
 )
 

@@ -70,9 +70,9 @@ enum {
     X(NOTHING, 0, "")                                                                              \
     X(HEADER, 1, "header: not an isotok blob, or cut short")                                       \
     X(FORMAT, 2, "header: format version unknown; update isotok")                                  \
-    X(TOTAL_SIZE, 3, "header: total size differs from the file's size; copy the file again")       \
+    X(TOTAL_SIZE, 3, "header: total size is not the file's; copy the file again")                  \
     X(CHECKSUM, 4, "header: checksum differs; copy the file again")                                \
-    X(FEATURES, 5, "header: required feature unknown; update isotok")                              \
+    X(FEATURES, 5, "header: required feature unknown here; update isotok")                         \
     X(PACKED, 6, "packed form: build it into a blob first (isotok compile)")                       \
     X(ENDIAN, 7, "this machine is big-endian; blobs are little-endian only")                       \
     X(BLOB_ADDRESS, 8, "the blob must lie at an address that is a multiple of 64")                 \
@@ -94,7 +94,7 @@ enum {
     X(MODEL_MEMORY, 24, "memory for the model: too small, see isotok_model_size")                  \
     X(SESSION_MEMORY, 25, "memory for the session: too small, see isotok_info.session_min")        \
     X(NULL_POINTER, 26, "a pointer that must not be NULL is NULL")                                 \
-    X(STRUCT_SIZE, 27, "a struct's size field or reserved bytes are not what this version knows")  \
+    X(STRUCT_SIZE, 27, "a struct's size or reserved bytes are not of this version")                \
     X(OPTION, 28, "option unknown or out of range")                                                \
     X(NOT_BEGUN, 29, "call begin first")                                                           \
     X(TOKEN_ID, 30, "token id out of range")                                                       \
@@ -104,8 +104,7 @@ enum {
     X(MAX_PIECE, 34, "max_piece_bytes: a piece is longer")                                         \
     X(NORMALIZED_TEXT, 35, "normalized text: ill-formed UTF-8 or a space; normalize it first")     \
     X(CACHE_MEMORY, 36, "memory for the cache: 64-aligned, 0 or at least 4,096 bytes")             \
-    X(SAMPLING, 37,                                                                                \
-      "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)") \
+    X(SAMPLING, 37, "the algorithm has no such sampling (dropout: bpe; others: unigram)")          \
     X(NBEST_MEMORY, 38, "memory for the n best: too small")                                        \
     X(NO_SUCH_END, 39, "the model has no BOS, or no EOS; leave bos, eos out")                      \
     X(NO_UNKNOWN, 44, "text in no piece; the model has no unknown token")

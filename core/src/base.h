@@ -67,6 +67,9 @@
 #define ISOTOK__HAS(field) (field)
 #endif
 
+/* Distilled models: where size comes first, memos are left alone and greedy models refused. */
+#define ISOTOK__DISTILLED (ISOTOK_EXTRAS && !ISOTOK_SENTENCEPIECE_ONLY)
+
 /* Blob and memory alignment, in bytes. */
 #define ISOTOK_ALIGN 64u
 

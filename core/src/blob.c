@@ -13,6 +13,10 @@
 
 /* Features of what ISOTOK_SENTENCEPIECE_ONLY opens: those below byte_level. */
 #define OF_SENTENCEPIECE ((ISOTOK_FEATURE(BYTE_LEVEL) - 1) | ISOTOK_FEATURE(PACKED))
+#define KNOWN                                        \
+    (ISOTOK_SENTENCEPIECE_ONLY ? OF_SENTENCEPIECE    \
+     : ISOTOK__DISTILLED       ? ISOTOK__FEATURES_KNOWN \
+                               : ISOTOK__FEATURES_KNOWN & ~ISOTOK_FEATURE(GREEDY))
 
 isotok_status isotok__fail(isotok_error *error, isotok_status status, uint32_t what, uint32_t index,
                            uint64_t offset, uint64_t need)
@@ -61,7 +65,7 @@ ISOTOK_INLINE isotok_status check_header(const uint8_t *data, size_t size, isoto
                             isotok__load_u32(data + ISOTOK__HEADER_FORMAT), ISOTOK__HEADER_FORMAT,
                             0);
     features = isotok__load_u64(data + ISOTOK__HEADER_FEATURES);
-    unknown = features & ~(ISOTOK_SENTENCEPIECE_ONLY ? OF_SENTENCEPIECE : ISOTOK__FEATURES_KNOWN);
+    unknown = features & ~KNOWN;
     if (unknown != 0)
         return isotok__fail(error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_FEATURES,
                             isotok__trailing_zeros(unknown), ISOTOK__HEADER_FEATURES, 0);

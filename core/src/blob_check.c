@@ -37,13 +37,14 @@ ISOTOK_INLINE isotok_status check_scalars(const struct check *c)
         ISOTOK_FEATURE(UNIGRAM) | ISOTOK_FEATURE(BPE) | ISOTOK_FEATURE(WORD) | ISOTOK_FEATURE(CHAR);
     const bool pretokens = FEATURE(PRETOKENS);
     uint32_t i, bad = 0, id;
-    if (b->algorithm < ISOTOK_UNIGRAM || b->algorithm > ISOTOK_PRIORITY)
+    if (b->algorithm < ISOTOK_UNIGRAM ||
+        b->algorithm > (ISOTOK__DISTILLED ? (uint32_t)ISOTOK_PRIORITY : (uint32_t)ISOTOK_WORDPIECE))
         return isotok__fail(c->error, ISOTOK_E_UNSUPPORTED, ISOTOK_WHAT_ALGORITHM, b->algorithm, 0,
                             0);
     /* wordpiece has the feature `word`; word, wordpiece and unigram are odd */
     if ((c->model->features & algorithms) != (0x0048421u >> 4 * (b->algorithm - 1) & 15u) ||
-        FEATURE(GREEDY) != (b->algorithm >= ISOTOK_LONGEST) ||
-        (FEATURE(GREEDY) && (c->model->pretokens || b->max_piece_bytes > 254)) ||
+        (ISOTOK__DISTILLED && FEATURE(GREEDY) != (b->algorithm >= ISOTOK_LONGEST)) ||
+        (ISOTOK__DISTILLED && FEATURE(GREEDY) && (c->model->pretokens || b->max_piece_bytes > 254)) ||
         (pretokens ? (b->algorithm & 1u) == 0
                    : b->algorithm == ISOTOK_WORDPIECE ||
                          (c->model->pretokens && b->algorithm != ISOTOK_BPE)))
@@ -117,7 +118,9 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
         RULE(USER_TRIE, user_trie, ISOTOK__FEATURE_USER_DEFINED, TRIE),
         RULE(CHARSMAP_TRIE, charsmap_trie, ISOTOK__FEATURE_CHARSMAP, BLOCKS),
         RULE(CHARSMAP_TEXT, charsmap_text, ISOTOK__FEATURE_CHARSMAP, ANY),
-        RULE(MEMO, memo, ISOTOK__FEATURE_MEMO, BLOCKS), /* 16 sets or more, a power of two of them is used */
+#if ISOTOK__DISTILLED
+        RULE(MEMO, memo, ISOTOK__FEATURE_MEMO, BLOCKS), /* 16 sets or more */
+#endif
         RULE(UNICODE_HEADER, unicode_header, ISOTOK__FEATURE_UNICODE, ANY),
         RULE(UNICODE_TABLES, unicode_tables, ISOTOK__FEATURE_UNICODE, ANY),
         RULE(UNICODE_TEXT, unicode_text, ISOTOK__FEATURE_UNICODE, ANY),
@@ -140,7 +143,7 @@ ISOTOK_INLINE isotok_status check_lengths(const struct check *c)
         bad = ISOTOK__FIELD_EXACT_SCORES;
     if (b->pretok_windows_count % ISOTOK__WINDOWS_SIZE != 0) bad = ISOTOK__FIELD_PRETOK_WINDOWS;
     if (b->char_joints_count % 1024 != 0) bad = ISOTOK__FIELD_CHAR_JOINTS;
-    if (b->algorithm != ISOTOK_LONGEST && b->exceptions_count != 0)
+    if (ISOTOK__DISTILLED && b->algorithm != ISOTOK_LONGEST && b->exceptions_count != 0)
         bad = ISOTOK__FIELD_EXCEPTIONS;
     if (FEATURE(PRETOKENS) && b->word_rules_count < 4 * ISOTOK__RULES)
         bad = ISOTOK__FIELD_WORD_RULES;
@@ -260,6 +263,7 @@ ISOTOK_INLINE isotok_status check_byte_ids(const struct check *c)
     return ISOTOK_OK;
 }
 
+#if ISOTOK__DISTILLED
 /* The bytes of a token; 0: it is no piece and no unknown character. */
 static uint32_t token_size(const struct check *c, uint32_t token)
 {
@@ -311,13 +315,18 @@ ISOTOK_INLINE isotok_status check_memo(const struct check *c)
             return fail_at(c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_MEMO, &entries[i]);
     return ISOTOK_OK;
 }
+#else
+#define check_memo(c) ISOTOK_OK
+#define is_exception(c, at) false
+#endif
 
 /* Links inside the array; a slot has a value exactly where it has an id. */
 ISOTOK_INLINE isotok_status check_trie(const struct check *c)
 {
     const struct isotok__blob *b = c->b;
-    const bool weighted = b->algorithm == ISOTOK_UNIGRAM || b->algorithm == ISOTOK_PRIORITY;
-    const bool longest = b->algorithm == ISOTOK_LONGEST;
+    const bool weighted = b->algorithm == ISOTOK_UNIGRAM ||
+                          (ISOTOK__DISTILLED && b->algorithm == ISOTOK_PRIORITY);
+    const bool longest = ISOTOK__DISTILLED && b->algorithm == ISOTOK_LONGEST;
     uint32_t i, bad = 0, none = ISOTOK_VALUE_NONE, limit = 0xFFFFFFFFu;
     if (weighted) {
         /* |weight| <= 1e30, so that sums stay finite; `wide` models take any finite weight */
@@ -457,7 +466,7 @@ isotok_status isotok__check_contents(const struct isotok_model *model, const uin
     if ((status = check_trie(&c)) != ISOTOK_OK) return status;
     if ((status = check_ids_trie(&c, b->user_trie, b->user_trie_count, 0)) != ISOTOK_OK)
         return status;
-    if ((status = check_memo(&c)) != ISOTOK_OK) return status;
+    if (ISOTOK__DISTILLED && (status = check_memo(&c)) != ISOTOK_OK) return status;
     if (!check_words(&c))
         return fail_at(&c, ISOTOK_WHAT_SECTION, ISOTOK__FIELD_WORD_RANGES, b->word_ranges);
     status = check_ids_trie(&c, b->special_trie, b->special_trie_count, ISOTOK__ADDED_FLAGS);

@@ -37,8 +37,10 @@ struct isotok__cache {
     uint32_t bad_periods;                /* in a row */
     uint32_t bypass;                     /* bytes still to go without look-ups */
     uint64_t probes, hits, uncertified, bypassed;
+#if ISOTOK__DISTILLED
     struct isotok__cache_entry *memo; /* of the blob, never written: for what the cache misses */
     uint32_t memo_shift;              /* as `shift` */
+#endif
 };
 
 _Static_assert(sizeof(struct isotok__cache_entry) == 64, "an entry is one cache line");

@@ -101,8 +101,10 @@ static void segment(struct isotok_session *s, uint32_t size)
             isotok__bpe(model, s->window.text, size, &s->bpe, &s->tokens);
         break;
     case ISOTOK_WORD: isotok__words(model, s->window.text, size, &s->tokens); break;
+#if ISOTOK__DISTILLED
     case ISOTOK_LONGEST:
     case ISOTOK_PRIORITY: isotok__greedy(model, s->window.text, size, &s->tokens); break;
+#endif
     default: isotok__characters(model, s->window.text, size, &s->tokens); break;
     }
     s->ready = size;

@@ -7,6 +7,7 @@
  * SOURCE      FORMAT.md, section 19. */
 #include "greedy.h"
 
+#if ISOTOK__DISTILLED
 #include "trie.h"
 #include "utf8.h"
 
@@ -39,8 +40,11 @@ ISOTOK_INLINE struct match find_match(const struct isotok__trie_node *trie, cons
         memcpy(&node, &trie[slot], sizeof node);
         if ((uint8_t)node != c) break;
         value = (uint32_t)(node >> 32);
-        if (value != none && (longest || priority_of(value) >= priority_of(best.value)))
-            best = (struct match){slot, p, value};
+        if (value != none && (longest || priority_of(value) >= priority_of(best.value))) {
+            best.slot = slot;
+            best.end = p;
+            best.value = value;
+        }
     }
     return best;
 }
@@ -81,3 +85,6 @@ void isotok__greedy(const isotok_model *model, const uint8_t *text, uint32_t siz
         p += n;
     }
 }
+#else
+typedef int isotok__no_greedy;
+#endif

@@ -208,7 +208,9 @@ isotok_status isotok_session_init(const isotok_model *model, void *memory, size_
     if (status != ISOTOK_OK) return status;
     memset(s, 0, sizeof *s);
     carve_session(s, model, memory_size, NULL);
+#if ISOTOK__DISTILLED
     isotok__session_memo(s);
+#endif
     if (s->bpe.splits_mask != 0)
         memset(s->bpe.splits, 0, ((size_t)s->bpe.splits_mask + 1) * sizeof(uint64_t));
     *out_session = s;

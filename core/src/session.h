@@ -160,7 +160,8 @@ uint64_t isotok__session_memory(const struct isotok_model *model, size_t capacit
 size_t isotok__session_minimum(const struct isotok_model *model);
 size_t isotok__session_usual(const struct isotok_model *model);
 
-/* A session without a cache: what the model's memo answers, if it has one. */
+/* A cleared cache of a session: what the model's memo answers, if it has one. Not in a core without
+ * distilled models. */
 void isotok__session_memo(struct isotok_session *session);
 
 /* The model's normalizer, whichever it has: as isotok__normalizer_begin, _run and _settled. */

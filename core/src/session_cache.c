@@ -18,13 +18,13 @@ static bool applies(const isotok_model *model)
            (model->blob.algorithm == ISOTOK_UNIGRAM || model->blob.algorithm == ISOTOK_BPE);
 }
 
+#if ISOTOK__DISTILLED
 /* The entries are read only: nothing is put into a cache of `count` 0. */
 void isotok__session_memo(struct isotok_session *s)
 {
     const isotok_model *model = s->model;
     struct isotok__cache *c = &s->cache;
-    memset(c, 0, sizeof *c);
-    if (!ISOTOK__HAS(model->blob.memo != NULL) || !applies(model)) return;
+    if (model->blob.memo == NULL || !applies(model)) return;
     if (model->blob.algorithm != ISOTOK_UNIGRAM || model->pretokens) return;
     c->memo = (struct isotok__cache_entry *)(uintptr_t)model->blob.memo;
     c->memo_shift = 64 - isotok__trailing_zeros(model->blob.memo_count / ISOTOK__MEMO_WORDS);
@@ -32,6 +32,7 @@ void isotok__session_memo(struct isotok_session *s)
     c->shift = c->memo_shift;
     c->least_bytes = LEAST_BYTES;
 }
+#endif
 
 isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memory_size,
                                    isotok_error *out_error)
@@ -46,7 +47,10 @@ isotok_status isotok_session_cache(isotok_session *s, void *memory, size_t memor
         return isotok__needs(out_error, ISOTOK_E_ARGUMENT, ISOTOK_WHAT_CACHE_MEMORY, LEAST_MEMORY);
     if (memory_size != 0 && !isotok__is_aligned(memory, ISOTOK_ALIGN))
         return isotok__needs(out_error, ISOTOK_E_ALIGNMENT, ISOTOK_WHAT_CACHE_MEMORY, ISOTOK_ALIGN);
+    memset(&s->cache, 0, sizeof s->cache);
+#if ISOTOK__DISTILLED
     isotok__session_memo(s);
+#endif
     if (memory_size == 0 || !applies(s->model)) return ISOTOK_OK;
     if (memory_size > MOST_MEMORY) memory_size = MOST_MEMORY;
     for (; sets * 256u <= memory_size; sets *= 2) bits++;

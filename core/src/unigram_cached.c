@@ -51,7 +51,7 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
                                  const struct isotok__cache_entry *found)
 {
     struct isotok__cache_entry entry;
-    if (found != NULL || s->cache->count == 0) {
+    if (found != NULL || (ISOTOK__DISTILLED && s->cache->count == 0)) {
         s->cache->uncertified += found != NULL;
         segment_plain(s, text, query->size);
         return;
@@ -75,6 +75,7 @@ static ISOTOK_NOINLINE void miss(struct state *s, const uint8_t *text,
     }
 }
 
+#if ISOTOK__DISTILLED
 /* What the memo has of a chunk that is not in the cache; then it is. */
 static ISOTOK_NOINLINE const struct isotok__cache_entry *recall(
     const struct isotok__cache *cache, const struct isotok__cache_query *query)
@@ -86,6 +87,7 @@ static ISOTOK_NOINLINE const struct isotok__cache_entry *recall(
     if (entry != NULL) isotok__cache_put(query->set, entry);
     return entry;
 }
+#endif
 
 /* Answers the queries of text; the score and the number of tokens are kept out of memory as
  * long as the cache answers. Returns the end of the last. */
@@ -99,10 +101,12 @@ static uint32_t look_up(struct state *s, const uint8_t *text,
     for (i = 0; i < count; i++) {
         const uint32_t size = queries[i].size;
         const struct isotok__cache_entry *entry =
-            isotok__cache_find(queries[i].set, &queries[i].key, size, s->cache->count == 0);
+            isotok__cache_find(queries[i].set, &queries[i].key, size, ISOTOK__DISTILLED && s->cache->count == 0);
         bool answers;
-        if (ISOTOK_UNLIKELY(entry == NULL) && ISOTOK__HAS(s->cache->memo != NULL))
+#if ISOTOK__DISTILLED
+        if (ISOTOK_UNLIKELY(entry == NULL) && s->cache->memo != NULL)
             entry = recall(s->cache, &queries[i]);
+#endif
         answers = entry != NULL && is_certified(entry, carried);
         hits += answers;
         if (ISOTOK_LIKELY(answers)) {

@@ -200,7 +200,7 @@ describe("types", () => {
 });
 
 const CUT =
-  "model: the model is damaged: header: total size differs from the file's size (byte 8); copy the file again";
+  "model: the model is damaged: header: total size is not the file's (byte 8); copy the file again";
 
 describe("bundlers", () => {
   const esbuild = (values: string[]) =>

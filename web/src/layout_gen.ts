@@ -269,7 +269,7 @@ export const WHAT_TEXTS: Readonly<Record<number, string>> = {
   28: "option unknown or out of range",
   31: "text: more than 2^48 bytes",
   35: "normalized text: ill-formed UTF-8 or a space; normalize it first",
-  37: "the model's algorithm has no such sampling (sample, gumbel, nbest: unigram, dropout: bpe)",
+  37: "the algorithm has no such sampling (dropout: bpe; others: unigram)",
   39: "the model has no BOS, or no EOS; leave bos, eos out",
   44: "text in no piece; the model has no unknown token",
 };
@@ -284,9 +284,9 @@ export const OPENING_STATUS_TEXTS: Readonly<Record<number, string>> = {
 export const OPENING_WHAT_TEXTS: Readonly<Record<number, string>> = {
   1: "header: not an isotok blob, or cut short",
   2: "header: format version unknown; update isotok",
-  3: "header: total size differs from the file's size; copy the file again",
+  3: "header: total size is not the file's; copy the file again",
   4: "header: checksum differs; copy the file again",
-  5: "header: required feature unknown; update isotok",
+  5: "header: required feature unknown here; update isotok",
   6: "packed form: build it into a blob first (isotok compile)",
   9: "FlatBuffer structure: an offset leaves the file",
   10: "section: wrong length or not aligned",
