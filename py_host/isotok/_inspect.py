@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
+from isotok import _layout_gen as abi
 from isotok._blob_gen import BlobView, Operation, Section
 from isotok._info import ALGORITHMS, PARITIES, PieceType, compat_of, id_or_none
 
@@ -45,7 +47,25 @@ def describe(data: bytes | bytearray | memoryview) -> dict[str, Any]:
     }
     if view.has("trie"):
         description["trie"] = _trie(view.trie, view.trie_ids)
+    if view.has("memo") or view.algorithm in (abi.LONGEST, abi.PRIORITY):
+        description["distilled"] = _distilled(view)
     return description
+
+
+def _distilled(view: BlobView) -> dict[str, Any]:
+    """What a distilled model has beside its teacher (FORMAT.md, sections 18 and 19)."""
+    if view.has("memo"):
+        sizes = [word >> 32 & 0xFF for word in view.memo[7::8]]
+        chunks = len(sizes) - sizes.count(0)
+        return {"mode": "exact", "memo_bytes": 64 * len(sizes), "memo_chunks": chunks}
+    if view.algorithm == abi.PRIORITY:
+        return {"mode": "priority"}
+    words: Sequence[int] = view.exceptions if view.has("exceptions") else ()
+    at = count = 0
+    while at < len(words):
+        at += 1 + (words[at] >> 8)
+        count += 1
+    return {"mode": "compact" if count else "longest", "exceptions": count}
 
 
 def _section(section: Section) -> dict[str, Any]:

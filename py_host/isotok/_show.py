@@ -40,7 +40,7 @@ def show_description(description: dict[str, Any]) -> None:
         if value is not None:
             out.print(f"{key:14}", f"{value:,}" if isinstance(value, int) else value)
     out.print(f"{'features':14}", ", ".join(description["features"]) or "none")
-    for group in ("vocabulary", "trie"):
+    for group in ("vocabulary", "trie", "distilled"):
         _show_group(out, group, description.get(group, {}))
     for name, steps in description["operations"].items():
         for step in steps:

@@ -29,7 +29,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         import click
 
-        from isotok._train_command import commands
+        from isotok._distil_command import commands
     except ImportError as error:
         return _complain(f"{error}; the command line needs: pip install 'isotok[cli]'")
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]

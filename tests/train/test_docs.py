@@ -13,7 +13,8 @@ from isotok import train
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "training.md").read_text("utf-8")
 SCALE = (DOCS / "scale.md").read_text("utf-8").split("## With engines")[0]
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT + SCALE, re.DOTALL)
+DISTIL = (DOCS / "distil.md").read_text("utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT + SCALE + DISTIL, re.DOTALL)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))

@@ -9,12 +9,14 @@ from typing import Any, Literal, assert_type
 import numpy as np
 from isotok import Tokenizer
 from isotok.train import (
+    Agreement,
     BigramCounter,
     Bigrams,
     BoundaryMode,
     BpeEncoder,
     BpeModel,
     BpeTrainer,
+    Distilled,
     Encoding,
     FileFormat,
     FileSource,
@@ -28,8 +30,10 @@ from isotok.train import (
     UnicodeBigramSelection,
     Unit,
     WordCounter,
+    agreement,
     count_bigrams,
     count_words,
+    distil,
     encode_batch,
     encoding_for_model,
     encoding_name_for_model,
@@ -222,3 +226,12 @@ def at_scale(path: Path, cutter: PreTokenizer, model: BpeModel, tokenizer: Token
     shards = Shards(path)
     assert_type(len(shards), int)
     assert_type(shards.tokens, int)
+
+
+def distilling(path: Path, teacher: Tokenizer) -> None:
+    made = distil(teacher, files(path), mode="compact", exceptions=9, progress="bar")
+    assert_type(made, Distilled)
+    assert_type(made.blob, bytes)
+    assert_type(made.agreement, Agreement)
+    assert_type(agreement(teacher, teacher, ["x"]).token_f1, float)
+    made.save(path)

@@ -12,8 +12,10 @@ from isotok.compat.tiktoken import (
     get_encoding,
     list_encoding_names,
 )
+from isotok.train._agreement import Agreement, agreement
 from isotok.train._bigrams import BigramCounter, UnicodeBigramSelection
 from isotok.train._counts import WordCounter
+from isotok.train._distil import Distilled, distil
 from isotok.train._encoder import BpeEncoder
 from isotok.train._encoding import Encoding
 from isotok.train._files import FileSource, files
@@ -33,12 +35,14 @@ from isotok.train._train import Bigrams, train_bpe
 from isotok.train._trainer import BpeTrainer
 
 __all__ = [
+    "Agreement",
     "BigramCounter",
     "Bigrams",
     "BoundaryMode",
     "BpeEncoder",
     "BpeModel",
     "BpeTrainer",
+    "Distilled",
     "Encoding",
     "FileFormat",
     "FileSource",
@@ -52,8 +56,10 @@ __all__ = [
     "UnicodeBigramSelection",
     "Unit",
     "WordCounter",
+    "agreement",
     "count_bigrams",
     "count_words",
+    "distil",
     "encode_batch",
     "encoding_for_model",
     "encoding_name_for_model",
