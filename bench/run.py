@@ -17,6 +17,7 @@ for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "tests/reference", ROOT 
 
 import beside_sentencepiece  # noqa: E402
 import calls  # noqa: E402
+import distil  # noqa: E402
 import hf  # noqa: E402
 import spine  # noqa: E402
 import train  # noqa: E402
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "calls": calls,
     "hf": hf,
     "train": train,
+    "distil": distil,
     "web": web,
 }
 
