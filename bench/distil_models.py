@@ -16,7 +16,7 @@ import numpy as np
 from support import data
 
 FOLDER = data.BUILD / "bench_distil"
-MEMO_BYTES = 32 << 20
+MEMO_BYTES = 16 << 20
 EXCEPTIONS = 20_000
 ALPHA = 0.5  # priority: log-probability + ALPHA * ln(frequency + 1)
 ALGORITHM = {"exact": 1, "compact": 6, "longest": 6, "priority": 7}

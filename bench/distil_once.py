@@ -4,11 +4,11 @@
     python distil_once.py distil MODEL TEXT
     python distil_once.py peer MODEL TEXT
 
-`encode`: the first pass over all of TEXT by UNIT (lines, documents); ENGINE is isotok, without its
-run-time cache, or sentencepiece. `distil`: from TEXT to the memo, the exceptions and all blobs;
-`peer`: what sentencepiece takes to encode its lines once. Prints JSON: seconds (processor time), of
-loading too, the bytes of the texts, a digest of the ids, and the peak of resident memory above the
-start.
+`encode`: the first pass over all of TEXT by UNIT (lines, documents, or "at once": all lines in one
+call); ENGINE is isotok, without its run-time cache, or sentencepiece. `distil`: from TEXT to the
+memo, the exceptions and all blobs; `peer`: what sentencepiece takes to encode its lines once.
+Prints JSON: seconds (processor time), of loading too, the bytes of the texts, a digest of the ids,
+and the peak of resident memory above the start.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import time
 from array import array
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 for folder in (ROOT / "py_host", ROOT / "tests", ROOT / "bench"):
     sys.path.insert(0, str(folder))
 
 import measure  # noqa: E402
+import numpy  # noqa: E402, F401  (else the first array pays for it)
 from train_once import memory  # noqa: E402
 
 
@@ -36,26 +37,40 @@ def texts_of(unit: str, path: Path) -> list[str]:
     return [line.rstrip("\n") for line in measure.text_lines(path)]
 
 
-def engine_of(name: str, model: str) -> Callable[[str], list[int]]:
+class Engine(NamedTuple):
+    """One tokenizer: a call for a text, and one for many."""
+
+    encode: Callable[[str], list[int]]
+    encode_all: Callable[[list[str]], object]
+
+
+def engine_of(name: str, model: str) -> Engine:
     if name == "sentencepiece":
         import sentencepiece
 
-        return sentencepiece.SentencePieceProcessor(model_file=model).encode
+        peer = sentencepiece.SentencePieceProcessor(model_file=model)
+        return Engine(peer.encode, lambda texts: peer.encode(texts, num_threads=1))
     import isotok
 
-    return isotok.load(model, cache_bytes=0).encode
+    tok = isotok.load(model, cache_bytes=0)
+    return Engine(tok.encode, tok.encode_batch)
 
 
-def encode(engine: str, model: str, unit: str, path: str) -> dict[str, Any]:
+def encode(name: str, model: str, unit: str, path: str) -> dict[str, Any]:
     texts = texts_of(unit, Path(path))
     start = time.process_time()
-    encode = engine_of(engine, model)
+    engine = engine_of(name, model)
     loaded = time.process_time()
-    ids = [encode(text) for text in texts]
+    if unit == "at once":
+        engine.encode_all(texts)
+    else:
+        for text in texts:
+            engine.encode(text)
     seconds = time.process_time() - loaded
     digest = hashlib.sha256()
-    for text in ids:
-        digest.update(array("I", [len(text), *text]).tobytes())
+    for text in texts:
+        ids = engine.encode(text)
+        digest.update(array("I", [len(ids), *ids]).tobytes())
     size = sum(len(text.encode()) for text in texts)
     load = loaded - start
     return {"seconds": seconds, "load": load, "bytes": size, "digest": digest.hexdigest()}
@@ -77,7 +92,7 @@ def distil(model: str, path: str) -> dict[str, Any]:
 
 
 def encode_all(model: str, path: str) -> None:
-    encode = engine_of("sentencepiece", model)
+    encode = engine_of("sentencepiece", model).encode
     for line in measure.text_lines(Path(path)):
         encode(line.rstrip("\n"))
 

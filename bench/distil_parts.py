@@ -18,6 +18,7 @@ import measure
 
 SHORT_LINES = 2000
 ALL = "2 KB, all"
+PEER = "sentencepiece"
 Encode = Callable[[str], Any]
 
 
@@ -60,7 +61,7 @@ def cold_runs(name: str, unit: str, rounds: int) -> dict[str, list[dict[str, Any
     ways = {
         "memo": ("isotok", memo),
         "plain": ("isotok", model),
-        "sentencepiece": ("sentencepiece", model),
+        PEER: (PEER, model),
     }
     text = str(distil_models.test_text(distil_models.TEACHERS[name].language))
     found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
@@ -71,24 +72,32 @@ def cold_runs(name: str, unit: str, rounds: int) -> dict[str, list[dict[str, Any
     return found
 
 
+LINES = {"lines": "a call each", "at once": "lines in one call", "documents": "2 KB documents"}
+
+
+def exact_lines(what: str, found: dict[str, list[dict[str, Any]]], bounded: bool) -> Iterable[Line]:
+    digests = {run["digest"] for runs in found.values() for run in runs}
+    yield Line("exact", f"{what}: ids that differ", len(digests) - 1, most=0)
+    for way, runs in found.items():
+        speed = statistics.median(run["bytes"] / run["seconds"] for run in runs) / 1e6
+        yield Line("exact", f"{what}: {way}, MB/s", speed)
+    times = ratios(found, "plain", "memo", "seconds")
+    yield Line("exact", f"{what}: times without memo", times, least=1.8 if bounded else None)
+    yield Line("exact", f"{what}: times sentencepiece", ratios(found, PEER, "memo", "seconds"))
+
+
 def exact(rounds: int) -> Iterable[Line]:
     for name in ("t5", "en16k"):
-        for unit in ("lines", "documents"):
-            found = cold_runs(name, unit, rounds)
-            digests = {run["digest"] for runs in found.values() for run in runs}
-            yield Line("exact", f"{name} {unit}: ids that differ", len(digests) - 1, most=0)
-            for way, runs in found.items():
-                speed = statistics.median(run["bytes"] / run["seconds"] for run in runs) / 1e6
-                yield Line("exact", f"{name} {unit}: {way}, MB/s", speed)
-            times = ratios(found, "plain", "memo", "seconds")
-            yield Line("exact", f"{name} {unit}: times without memo", times, least=1.8)
-            times = ratios(found, "sentencepiece", "memo", "seconds")
-            least = 5.0 if unit == "lines" else None
-            yield Line("exact", f"{name} {unit}: times sentencepiece", times, least=least)
-        load = statistics.median(run["load"] for run in found["memo"]) * 1e3
-        yield Line("exact", f"{name}: loading with the memo, ms", load)
-        load = statistics.median(run["load"] for run in found["sentencepiece"]) * 1e3
-        yield Line("exact", f"{name}: loading sentencepiece, ms", load)
+        runs = {unit: cold_runs(name, unit, rounds) for unit in LINES}
+        for unit, what in LINES.items():
+            yield from exact_lines(f"{name} {what}", runs[unit], unit != "lines")
+        times = measure.ratio(*([run["seconds"] for run in each] for each in (
+            runs["lines"][PEER], runs["at once"]["memo"])))  # fmt: skip
+        what = f"{name} lines in one call: times sentencepiece, a call each"
+        yield Line("exact", what, times, least=5.0)
+        for way in ("memo", PEER):
+            load = statistics.median(run["load"] for run in runs["documents"][way]) * 1e3
+            yield Line("exact", f"{name}: loading {way}, ms", load)
         size = distil_models.blob_of(name, "exact").stat().st_size / 1e6
         yield Line("exact", f"{name}: blob, MB", size)
 
@@ -275,7 +284,6 @@ def reversible(tok: isotok.Tokenizer, texts: list[str]) -> float:
     )
 
 
-PEER = "sentencepiece"
 BOUNDS = {"longest": 9.0, "priority": 3.5}
 
 
