@@ -19,6 +19,7 @@ FOLDERS = (
     "core/platform",
     "core/parallel",
     "core/train",
+    "core/distil",
     "py_host/native",
 )
 MODULES = ("isotok.wasm", "isotok-build.wasm")
